@@ -47,7 +47,7 @@ def openapi(
 ) -> None:
     """Print the OpenAPI 3.1 document of v1, 2.0, both, or the control API."""
     from mockserver import jsontext
-    from mockserver.contract.flat import flat as flattened
+    from mockserver.contract.flat_openapi import flat as flattened
 
     if generation == "control":
         document = _control_api()
@@ -145,7 +145,7 @@ def reference(folder: Path, check: bool) -> None:
     from mockserver import limits
     from mockserver.conformance import option_table
     from mockserver.conformance.checks.all_rules import rules_by_fact
-    from mockserver.contract.reference import pages
+    from mockserver.contract.reference_pages import pages
     from mockserver.scenarios import library
     from mockserver.server.control.pages import pages as control_pages
     from mockserver.worlds.audit import findings

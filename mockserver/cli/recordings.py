@@ -227,7 +227,7 @@ def learn(named: tuple[str, ...], *, as_json: bool, overlay: Path | None) -> Non
     recordings that violate one are reported. --overlay writes the errata that were seen, and
     members that the contract does not mention, to a file for `serve`, `conform` and `validate`.
     """
-    from mockserver.learning.register import as_facts, as_lines, as_overlay, evidence_of
+    from mockserver.learning.register_evidence import as_facts, as_lines, as_overlay, evidence_of
     from mockserver.recordings import gather
 
     register_evidence = evidence_of(gather(named))

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from mockserver import jsontext
-from mockserver.contract.fields import Field
+from mockserver.contract.input_fields import Field
 from mockserver.contract.load import Contract
 from mockserver.contract.operation import Generation, Operation
 from mockserver.fast_dataclass import dataclass

@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import Any
 
 from mockserver import jsontext
+from mockserver.contract.answer_writing import body_writer
 from mockserver.contract.facts import Basis
-from mockserver.contract.fields import Field, Inputs
-from mockserver.contract.reading import RequestReader
-from mockserver.contract.writing import body_writer
+from mockserver.contract.input_fields import Field, Inputs
+from mockserver.contract.request_reading import RequestReader
 from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import Request
 from mockserver.jsontext import Json

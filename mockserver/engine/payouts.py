@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from mockserver.engine.catalog import Placed
-from mockserver.engine.core import View
-from mockserver.engine.courses import Status
+from mockserver.engine.order_courses import Status
 from mockserver.engine.orders import (
     CLOSING,
     Event,
@@ -13,6 +12,7 @@ from mockserver.engine.orders import (
     exec_hash_of,
     history,
 )
+from mockserver.engine.world_state import View
 from mockserver.fast_dataclass import dataclass
 
 

@@ -8,11 +8,9 @@ from typing import Any
 
 from mockserver.clock import Clock, ClockMode
 from mockserver.engine.balances import Balances
-from mockserver.engine.calendar import Calendar
-from mockserver.engine.core import STORED_BY_ROW, Core, WorldState
 from mockserver.engine.dumps import Listed, Plain, dumped, loaded
-from mockserver.engine.lists import Lists
-from mockserver.engine.orderbook import OrderBook
+from mockserver.engine.order_service import OrderBook
+from mockserver.engine.outage_calendar import Calendar
 from mockserver.engine.outages import Window
 from mockserver.engine.payouts import Payouts
 from mockserver.engine.quote_service import QuoteService
@@ -21,6 +19,8 @@ from mockserver.engine.scenario import Scenario
 from mockserver.engine.suspensions import Suspensions
 from mockserver.engine.tickets import Tickets
 from mockserver.engine.timekeeping import Timekeeper
+from mockserver.engine.token_lists import Lists
+from mockserver.engine.world_state import STORED_BY_ROW, Core, WorldState
 
 
 class World:

@@ -10,7 +10,7 @@ from mockserver.engine.world import World
 from mockserver.errors import CrosschainMockError
 from mockserver.fast_dataclass import dataclass
 from mockserver.learning.seeding import scenario_text, seed_of
-from mockserver.learning.seeding.reading import exchanges_of
+from mockserver.learning.seeding.recorded_successes import exchanges_of
 from mockserver.learning.seeding.seed import Seed
 from mockserver.recordings import Source
 from mockserver.responders.responder import SIMULATION

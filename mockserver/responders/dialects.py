@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from mockserver.contract import Contract, ContractSource, Erratum, Operation
-from mockserver.contract.quickreading import is_note
+from mockserver.contract.fast_request_reading import is_note
 from mockserver.fast_dataclass import keep
 from mockserver.http_messages import Request
 from mockserver.jsontext import Schema

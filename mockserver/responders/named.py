@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from mockserver.contract import Inputs, Operation
-from mockserver.contract.fields import CHAIN_ROLES
+from mockserver.contract.input_fields import CHAIN_ROLES
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World
 from mockserver.fast_dataclass import dataclass

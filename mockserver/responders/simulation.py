@@ -15,7 +15,7 @@ from mockserver.responders.authentication import NO_AUTH, STRATEGIES, Strategy
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.refusing import JSON_HEADERS
 from mockserver.responders.responder import Call
-from mockserver.signing import developer
+from mockserver.signing import developer_signatures
 from mockserver.validation import Violation
 
 # How many violations a refusal spells out; the rest is counted.
@@ -56,11 +56,11 @@ def get_sign(call: Call, inputs: Inputs) -> Json:
     without registered keys a well-known pair signs (A-071).
     """
     app_key, secret = call.hosted.keys.hosted_signer
-    headers = developer.DeveloperHeaders(
+    headers = developer_signatures.DeveloperHeaders(
         app_key, inputs.text("expireTime"), inputs.text("timestamp")
     )
-    text = developer.signed_text(call.request.body, headers)
-    return {"appKey": app_key, "sign": developer.signature(text, secret)}
+    text = developer_signatures.signed_text(call.request.body, headers)
+    return {"appKey": app_key, "sign": developer_signatures.signature(text, secret)}
 
 
 # Operations that are answered from the keys of a hosted world, and not from the world.

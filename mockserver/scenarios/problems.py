@@ -5,10 +5,10 @@ from decimal import Decimal
 from typing import Any
 
 from mockserver.engine.catalog import Catalog
-from mockserver.engine.courses import course_problems
+from mockserver.engine.order_courses import course_problems
 from mockserver.engine.scenario import Scenario
 from mockserver.file_formats import Complaint
-from mockserver.scenarios.values import nicknames, symbols
+from mockserver.scenarios.scenario_values import nicknames, symbols
 from mockserver.validation import did_you_mean
 
 

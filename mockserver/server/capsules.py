@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 from mockserver import __version__, file_formats, jsontext, recordings
 from mockserver.clock import ClockMode, iso, parse_instant
 from mockserver.contract import ids
-from mockserver.engine.courses import Policy
+from mockserver.engine.order_courses import Policy
 from mockserver.errors import CrosschainMockError, InvalidFile, Problem
 from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import Headers, Request, Response

@@ -11,7 +11,7 @@ from itertools import chain
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.signing import curve
-from mockserver.signing.transactions import NotATransaction
+from mockserver.signing.evm_transactions import NotATransaction
 
 _ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 _PREFIX = "kaspa"

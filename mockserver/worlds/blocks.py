@@ -13,9 +13,9 @@ from typing import Protocol
 
 from mockserver.clock import ClockMode
 from mockserver.engine.catalog import Catalog, Placed
-from mockserver.engine.layered import Layered
 from mockserver.engine.ledger import account_address
 from mockserver.engine.payouts import Payout
+from mockserver.engine.persistent_mapping import Layered
 from mockserver.engine.world import World
 from mockserver.fast_dataclass import dataclass
 from mockserver.worlds import movements

@@ -20,7 +20,7 @@ from mockserver.engine.submission import OrderRequest
 from mockserver.errors import CrosschainMockError
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json, plain
-from mockserver.operations.transactions import (
+from mockserver.operations.deposit_transactions import (
     ContractCall,
     Reverted,
     moved_by,
@@ -30,7 +30,7 @@ from mockserver.operations.transactions import (
     taken_by_contract,
 )
 from mockserver.responders.forms import BadControl, check, form
-from mockserver.signing import transactions
+from mockserver.signing import evm_transactions
 from mockserver.worlds.contracts import (
     base_coin,
     check_allowance,
@@ -96,8 +96,8 @@ def take_raw(hosted: HostedWorld, chain: str, raw: str) -> ChainTransaction:
     Raises `BadTransaction` and `SigningUnavailable`.
     """
     try:
-        signed = transactions.decoded(bytes_of(raw, "raw"))
-    except transactions.NotATransaction as error:
+        signed = evm_transactions.decoded(bytes_of(raw, "raw"))
+    except evm_transactions.NotATransaction as error:
         raise BadTransaction(f"'raw': no signed transaction: {error}") from None
     network = hosted.world.scenario.catalog.chain(chain).network
     if signed.chain_id is not None and str(signed.chain_id) != network:
@@ -109,7 +109,7 @@ def take_raw(hosted: HostedWorld, chain: str, raw: str) -> ChainTransaction:
     return take(hosted, call, lambda: order_in(hosted.world, call), sent)
 
 
-def call_of(chain: str, signed: transactions.SignedTransaction) -> ContractCall:
+def call_of(chain: str, signed: evm_transactions.SignedTransaction) -> ContractCall:
     return ContractCall(chain, signed.hash, signed.sender, signed.to, signed.value, signed.data)
 
 
@@ -128,7 +128,10 @@ class SentTransaction:
 
 
 def mine(
-    hosted: HostedWorld, chain: Chain, signed: transactions.SignedTransaction, sent: SentTransaction
+    hosted: HostedWorld,
+    chain: Chain,
+    signed: evm_transactions.SignedTransaction,
+    sent: SentTransaction,
 ) -> ChainTransaction:
     """Put a transaction that was sent to a node into a block, which may revert it."""
     call = call_of(chain.nickname, signed)

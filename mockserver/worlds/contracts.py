@@ -7,11 +7,11 @@ There is no bytecode: a token does what OpenZeppelin's ERC-20 of version 4 does,
 from contextlib import suppress
 
 from mockserver.engine import abi
-from mockserver.engine.aggregates import ROUTERS
 from mockserver.engine.catalog import NATIVE, Chain, Placed
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OrderRequest
-from mockserver.operations.transactions import (
+from mockserver.engine.swap_quotes import ROUTERS
+from mockserver.operations.deposit_transactions import (
     GAS_NATIVE,
     SWAP,
     VAULT_OUT,

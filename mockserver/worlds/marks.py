@@ -6,8 +6,8 @@ from typing import Any
 
 from mockserver import limits
 from mockserver.engine.catalog import Chain
-from mockserver.engine.core import hash_key
 from mockserver.engine.refusal import Refusal
+from mockserver.engine.world_state import hash_key
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl
 from mockserver.worlds import chain as chain_transactions

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from mockserver.engine.catalog import NATIVE, Catalog, Chain
 from mockserver.engine.ledger import account_address
 from mockserver.engine.payouts import Payout
-from mockserver.operations.transactions import moved_by, payer_in
+from mockserver.operations.deposit_transactions import moved_by, payer_in
 from mockserver.signing import curve, rlp
 from mockserver.worlds.transactions import ChainTransaction
 

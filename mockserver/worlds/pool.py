@@ -9,9 +9,9 @@ from contextlib import suppress
 from mockserver import limits
 from mockserver.engine.catalog import Chain
 from mockserver.errors import CrosschainMockError
-from mockserver.operations.transactions import gas_price
-from mockserver.signing import transactions
-from mockserver.signing.transactions import SignedTransaction
+from mockserver.operations.deposit_transactions import gas_price
+from mockserver.signing import evm_transactions
+from mockserver.signing.evm_transactions import SignedTransaction
 from mockserver.worlds.chain import SentTransaction, mine
 from mockserver.worlds.contracts import coins_of, intrinsic_gas, least_gas
 from mockserver.worlds.hosted import HostedWorld
@@ -143,10 +143,10 @@ def _signed(raw: bytes) -> SignedTransaction:
     if raw[0] < 0x80 and raw[0] not in (1, 2):
         raise Rejected(f"transaction type not supported: there are 0, 1 and 2 here, not {raw[0]}")
     try:
-        return transactions.decoded(raw)
-    except transactions.BadSignature as error:
+        return evm_transactions.decoded(raw)
+    except evm_transactions.BadSignature as error:
         raise Rejected(f"invalid sender: {error}") from None
-    except transactions.NotATransaction as error:
+    except evm_transactions.NotATransaction as error:
         raise Rejected(f"rlp: no signed transaction: {error}") from None
 
 
@@ -239,7 +239,7 @@ def _payable(hosted: HostedWorld, chain: Chain, waiting: Waiting) -> bool:
 
 
 def _mine(hosted: HostedWorld, chain: Chain, waiting: Waiting) -> None:
-    signed = transactions.decoded(waiting.raw)
+    signed = evm_transactions.decoded(waiting.raw)
     price = min(signed.max_fee, fees(hosted, chain)[0] + signed.tip)
     sent = SentTransaction(signed.nonce, waiting.raw, signed.gas, price, strict=True)
     mine(hosted, chain, signed, sent)

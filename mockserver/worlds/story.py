@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from mockserver.engine.catalog import Placed
-from mockserver.engine.courses import Status
 from mockserver.engine.ledger import LedgerEntry
+from mockserver.engine.order_courses import Status
 from mockserver.engine.orders import Order
 from mockserver.engine.outages import Direction, Window
 from mockserver.fast_dataclass import dataclass

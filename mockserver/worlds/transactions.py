@@ -7,10 +7,10 @@ from itertools import count
 
 from mockserver import limits
 from mockserver.engine import abi
-from mockserver.engine.layered import Layered, Note
+from mockserver.engine.persistent_mapping import Layered, Note
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.operations.transactions import (
+from mockserver.operations.deposit_transactions import (
     ContractCall,
     address_in,
     moved_by,

@@ -15,7 +15,7 @@ from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import load
-from mockserver.signing import curve, wallet
+from mockserver.signing import curve, wallet_signatures
 from mockserver.signing.keyring import EXAMPLE_ADDRESS
 from mockserver.testing import running
 from tests.conformance.exchanges import answer
@@ -36,8 +36,8 @@ def replaced(request):
 
 
 def signers_of(request):
-    text = wallet.signed_text(request.body, request.headers.get("EvmAddress"))
-    return wallet.signers(text, request.headers.get("Signature"))
+    text = wallet_signatures.signed_text(request.body, request.headers.get("EvmAddress"))
+    return wallet_signatures.signers(text, request.headers.get("Signature"))
 
 
 @pytest.mark.parametrize("caller", [CALLER, options_of({"wallet_key": OWN}).caller])

@@ -8,7 +8,7 @@ from mockserver.contract import load
 from mockserver.responders.dialects import Contracts, SchemaPlace, changed, places_of
 from mockserver.validation import Violation
 from tests.conftest import costly
-from tests.contract.test_quick_reading import OPERATIONS, odd_request
+from tests.contract.test_fast_request_reading import OPERATIONS, odd_request
 
 
 def _request(**parts):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from openapi_spec_validator import validate
 
-from mockserver.engine.reserved import RESERVED
+from mockserver.engine.reserved_values import RESERVED
 from mockserver.errors import InvalidFile
 from mockserver.responders.faults.kinds import KINDS
 from mockserver.server.control import ROWS, about

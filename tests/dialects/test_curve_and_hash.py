@@ -7,7 +7,7 @@ from eth_account.messages import encode_defunct
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mockserver.signing import rlp, transactions, wallet
+from mockserver.signing import evm_transactions, rlp, wallet_signatures
 from mockserver.signing.curve import keccak256
 
 P = 2**256 - 2**32 - 977
@@ -35,11 +35,11 @@ def test_blocks_end_where_they_end(size):
 @settings(deadline=None, max_examples=25)
 @given(KEYS, st.text(max_size=80), st.booleans())
 def test_signatures_and_addresses_are_those_of_the_field(key, text, as_bytes):
-    assert wallet.address_of(key) == Account.from_key(key).address
-    made = wallet.signature(text, key, as_bytes=as_bytes)
+    assert wallet_signatures.address_of(key) == Account.from_key(key).address
+    made = wallet_signatures.signature(text, key, as_bytes=as_bytes)
     message = _message(text, as_bytes=as_bytes)
     assert made == Account.sign_message(message, key).signature.hex().removeprefix("0x")
-    assert wallet.signers(text, made)[as_bytes] == wallet.address_of(key)
+    assert wallet_signatures.signers(text, made)[as_bytes] == wallet_signatures.address_of(key)
 
 
 @settings(deadline=None, max_examples=40)
@@ -51,12 +51,12 @@ def test_signatures_and_addresses_are_those_of_the_field(key, text, as_bytes):
 def test_any_signature_is_by_whom_the_field_says(r, s, v):
     came = f"{r:064x}{s:064x}{v:02x}"
     found = (_signer("text", came, as_bytes=as_bytes) for as_bytes in (False, True))
-    assert wallet.signers("text", came) == tuple(filter(None, found))
+    assert wallet_signatures.signers("text", came) == tuple(filter(None, found))
 
 
 @pytest.mark.parametrize("key", ["", "0x", "11" * 31, "11" * 33, "0x" + "00" * 32, f"{N:064x}"])
 def test_what_is_no_key_signs_nothing(key):
-    for use in (wallet.address_of, lambda key: wallet.signature("text", key)):
+    for use in (wallet_signatures.address_of, lambda key: wallet_signatures.signature("text", key)):
         with pytest.raises(ValueError, match="a private key"):
             use(key)
 
@@ -84,7 +84,7 @@ def test_what_is_no_key_signs_nothing(key):
 )
 def test_transactions_of_each_type_are_read_as_they_were_signed(key, told, kind, to):
     made = Account.sign_transaction({**told, **kind, "to": to}, key)
-    found = transactions.decoded(bytes(made.raw_transaction))
+    found = evm_transactions.decoded(bytes(made.raw_transaction))
     assert found.sender == Account.from_key(key).address.lower()
     assert found.hash == f"0x{made.hash.hex().removeprefix('0x')}"
     assert (found.nonce, found.value, found.data) == (told["nonce"], told["value"], told["data"])
@@ -94,24 +94,24 @@ def test_transactions_of_each_type_are_read_as_they_were_signed(key, told, kind,
 @pytest.mark.parametrize("v", [0, 1, 26, 29, 34])
 def test_an_old_transaction_says_its_v_as_old_ones_do(v):
     raw = rlp.encoded([b"", b"", b"", b"", b"", b"", rlp.number(v), b"\1" * 32, b"\1" * 32])
-    with pytest.raises(transactions.NotATransaction):
-        transactions.decoded(raw)
+    with pytest.raises(evm_transactions.NotATransaction):
+        evm_transactions.decoded(raw)
 
 
 def test_a_typed_transaction_says_whether_y_is_odd():
     raw = b"\2" + rlp.encoded([*[b""] * 8, [], b"\x1b", b"\1" * 32, b"\1" * 32])
-    with pytest.raises(transactions.NotATransaction, match="has v 27"):
-        transactions.decoded(raw)
+    with pytest.raises(evm_transactions.NotATransaction, match="has v 27"):
+        evm_transactions.decoded(raw)
 
 
 def test_an_address_has_twenty_bytes():
     raw = rlp.encoded([b"", b"", b"", b"\1" * 19, b"", b"", b"\x1b", b"\1" * 32, b"\1" * 32])
-    with pytest.raises(transactions.NotATransaction, match="20 bytes, not 19"):
-        transactions.decoded(raw)
+    with pytest.raises(evm_transactions.NotATransaction, match="20 bytes, not 19"):
+        evm_transactions.decoded(raw)
 
 
 def _message(text, *, as_bytes):
-    hashed = wallet.digest(text)
+    hashed = wallet_signatures.digest(text)
     return encode_defunct(hexstr=hashed) if as_bytes else encode_defunct(text=hashed)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from mockserver import resources
 from mockserver.clock import ClockMode, ClockRefused
-from mockserver.engine.courses import Status
+from mockserver.engine.order_courses import Status
 from mockserver.engine.refusal import CannotSteer, InvalidOutage, NothingDue, UnknownSnapshot
 from mockserver.errors import CrosschainMockError
 from mockserver.responders.forms import BadControl

@@ -10,13 +10,13 @@ import yaml
 
 from mockserver import file_formats, resources
 from mockserver.clock import ClockMode, parse_instant
-from mockserver.engine.aggregates import SwapQuotes, SwapRequest
 from mockserver.engine.catalog import NATIVE, Catalog
-from mockserver.engine.courses import Status
+from mockserver.engine.order_courses import Status
 from mockserver.engine.outages import Mode
-from mockserver.engine.quotes import TransferQuotes
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.scenario import Scenario
+from mockserver.engine.swap_quotes import SwapQuotes, SwapRequest
+from mockserver.engine.transfer_quotes import TransferQuotes
 from mockserver.engine.world import World
 from mockserver.scenarios import (
     calendar_names,

@@ -28,7 +28,7 @@ from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import BadEncoding, Headers, Request, query_pairs
 from mockserver.jsontext import Json
 from mockserver.recordings import gather
-from mockserver.signing import developer
+from mockserver.signing import developer_signatures
 
 # A shorter text may be equal by chance, such as a count.
 _SHORTEST_NAME = 3
@@ -273,7 +273,9 @@ def signed_again(request: Request, caller: Caller) -> Request:
             return caller.wallet_signed(request.body, headers.get("EvmAddress", ""))
         key = caller.app_key if "appKey" in headers else ""
         times = (headers.get("expireTime", ""), headers.get("timestamp", ""))
-        return caller.developer_signed(request.body, developer.DeveloperHeaders(key, *times))
+        return caller.developer_signed(
+            request.body, developer_signatures.DeveloperHeaders(key, *times)
+        )
 
     makers = {"appkey": lambda: caller.app_key, "signature": signature}
     items = [

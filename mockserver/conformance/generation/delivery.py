@@ -73,7 +73,7 @@ from mockserver.conformance.verdict import NotRun, Verdict, if_known
 from mockserver.contract import Basis, Operation, fact_basis, ids, shipped_facts
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.signing.developer import HEADERS
+from mockserver.signing.developer_signatures import HEADERS
 from mockserver.wording import counted
 
 _LETTER = re.compile(r"(%[0-9A-Fa-f]{2})|([0-9A-Za-z])")

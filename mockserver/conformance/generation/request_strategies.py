@@ -36,7 +36,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.verdict import if_known
 from mockserver.contract import Basis, Field, Operation
-from mockserver.contract.fields import describe
+from mockserver.contract.input_fields import describe
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.limits import AMOUNT_DIGITS

@@ -41,7 +41,7 @@ from mockserver.conformance.session.request_draft import JSON_TYPE, Draft
 from mockserver.conformance.session.session import Session
 from mockserver.contract import Basis, Contract, Layer, Operation, fact_basis
 from mockserver.contract.openapi import document
-from mockserver.signing.developer import HEADERS
+from mockserver.signing.developer_signatures import HEADERS
 
 PREFIX = "schemathesis-"
 # Schemathesis needs an address; nothing is ever sent to it.

@@ -25,7 +25,7 @@ from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import Severity, Verdict, if_known
 from mockserver.contract import Basis, BasisKind, Contract, Layer, Operation, fact_basis, ids
-from mockserver.contract.fields import sentence
+from mockserver.contract.input_fields import sentence
 from mockserver.fast_dataclass import dataclass
 
 _NEAR_MS = 2_000

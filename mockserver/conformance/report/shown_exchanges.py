@@ -24,8 +24,8 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.target import Target
 from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import Response
-from mockserver.signing import wallet
-from mockserver.signing.developer import EXPIRE_MS
+from mockserver.signing import wallet_signatures
+from mockserver.signing.developer_signatures import EXPIRE_MS
 from mockserver.signing.keyring import EXAMPLE_ADDRESS, EXAMPLE_WALLET_KEY
 
 # How many bytes an argument of a command may have.
@@ -260,7 +260,7 @@ def reported(
         saved=text(saved_line(exchange)),
         stamp_s=_stamp_of(exchange),
         is_wallet_signed=operation.auth == "wallet-signature"
-        and wallet.well_formed(request.headers.get("Signature", "")),
+        and wallet_signatures.well_formed(request.headers.get("Signature", "")),
         own_keys=own_keys,
         version=request.version,
     )

@@ -28,7 +28,7 @@ from mockserver.conformance.session.probe_names import ProbeName
 from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.verdict import NotRun
 from mockserver.contract import Basis, fact_basis, ids, load
-from mockserver.contract.fields import AMOUNT_ROLES, CHAIN_ROLES
+from mockserver.contract.input_fields import AMOUNT_ROLES, CHAIN_ROLES
 from mockserver.fast_dataclass import dataclass
 from mockserver.file_formats import Document
 from mockserver.jsontext import Json, plain

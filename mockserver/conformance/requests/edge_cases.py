@@ -71,7 +71,7 @@ from mockserver.conformance.verdict import Inconclusive, NotRun, if_known
 from mockserver.contract import Field, Operation, ids, shipped_facts
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json, Schema
-from mockserver.signing.developer import HEADERS
+from mockserver.signing.developer_signatures import HEADERS
 
 _T = TypeVar("_T")
 # What a request is about, as `valid_request` takes it.

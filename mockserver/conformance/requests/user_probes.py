@@ -17,7 +17,7 @@ from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.contract import Operation
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json, read_loosely
-from mockserver.signing.developer import IN_LOWER_CASE
+from mockserver.signing.developer_signatures import IN_LOWER_CASE
 
 _MEMBERS = {"operation": str, "query": str, "headers": dict, "body": str, "signed": bool}
 # Headers that are made anew whenever a request is sent.

@@ -32,7 +32,7 @@ from mockserver.conformance.session.probe_names import ProbeName, plain_probe
 from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.verdict import NotRun, if_known
 from mockserver.contract import Field, Operation, ids
-from mockserver.contract.fields import AMOUNT_ROLES
+from mockserver.contract.input_fields import AMOUNT_ROLES
 from mockserver.jsontext import Json
 
 SLIPPAGE = "100"

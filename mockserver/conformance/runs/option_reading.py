@@ -19,7 +19,7 @@ from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.session.role_bindings import ROLES, Bindings
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.errors import InvalidFile
-from mockserver.signing import wallet
+from mockserver.signing import wallet_signatures
 from mockserver.signing.curve import SigningUnavailable
 from mockserver.userfiles import NotReadable, trusting
 from mockserver.validation import did_you_mean
@@ -155,7 +155,7 @@ def _wallet(key: str | None, address: str | None) -> dict[str, Any]:
     if not key:
         return {"address": address, "wallet_key": None} if address else {}
     try:
-        own = wallet.address_of(key)
+        own = wallet_signatures.address_of(key)
     except (ValueError, SigningUnavailable) as problem:
         raise UnsafeOrWrong(f"wallet_key: {problem}") from None
     if address and address.lower() != own.lower():

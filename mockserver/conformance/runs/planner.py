@@ -40,7 +40,7 @@ from mockserver.conformance.verdict import Severity, if_known
 from mockserver.contract import Contract, Operation
 from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import Request
-from mockserver.signing.developer import IN_LOWER_CASE
+from mockserver.signing.developer_signatures import IN_LOWER_CASE
 from mockserver.validation import did_you_mean
 
 # A critical rule is worth three times the requests of a major one.

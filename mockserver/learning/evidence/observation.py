@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from mockserver.fast_dataclass import dataclass
-from mockserver.learning.evidence.recorded import RecordedCall
+from mockserver.learning.evidence.recorded_calls import RecordedCall
 
 
 @dataclass(frozen=True, slots=True)

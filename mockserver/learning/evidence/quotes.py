@@ -14,7 +14,7 @@ from mockserver.learning.evidence.observation import (
     confirmed,
     contradicted,
 )
-from mockserver.learning.evidence.recorded import RecordedCall, grouped
+from mockserver.learning.evidence.recorded_calls import RecordedCall, grouped
 
 # A moment, between two quotes that ought to agree.
 _MOMENT_MS = 60_000

@@ -22,7 +22,7 @@ from mockserver.recordings.redaction.masker import Masker
 from mockserver.recordings.redaction.memory import Memory
 from mockserver.recordings.redaction.names import Secrecy, secrecy
 from mockserver.recordings.redaction.standins import StandInMaker
-from mockserver.signing import developer
+from mockserver.signing import developer_signatures
 from mockserver.signing.keyring import DEMO_APP_KEY, DEMO_APP_SECRET
 
 _PARAMETER = re.compile(r"([?&;#])([^=&;#]*)=([^&;#]*)")
@@ -284,12 +284,12 @@ def _own_answer(request: Request, body: bytes) -> bytes:
     ):
         return body
     sent = [request.headers.get(name, "") for name in ("expireTime", "timestamp")]
-    headers = developer.DeveloperHeaders(DEMO_APP_KEY, *sent)
+    headers = developer_signatures.DeveloperHeaders(DEMO_APP_KEY, *sent)
     try:
-        text = developer.signed_text(request.body, headers)
+        text = developer_signatures.signed_text(request.body, headers)
     except NotJson:
         return body
-    own = {"appKey": DEMO_APP_KEY, "sign": developer.signature(text, DEMO_APP_SECRET)}
+    own = {"appKey": DEMO_APP_KEY, "sign": developer_signatures.signature(text, DEMO_APP_SECRET)}
     named = layout_of(body)
     changed = {name: own.get(name, item) for name, item in value.items()}
     return encode(changed, "compact" if named is None else named[0])
@@ -297,15 +297,20 @@ def _own_answer(request: Request, body: bytes) -> bytes:
 
 def _own_signature(came: Headers, kept: Iterable[tuple[str, str]], body: bytes) -> _Pairs:
     """Return `appKey` and `signature` of the mock's own key for a request that was signed."""
-    if not all(name in came for name in developer.HEADERS):
+    if not all(name in came for name in developer_signatures.HEADERS):
         return ()
     sent = Headers(tuple(kept))
-    headers = developer.DeveloperHeaders(DEMO_APP_KEY, sent["expireTime"], sent["timestamp"])
+    headers = developer_signatures.DeveloperHeaders(
+        DEMO_APP_KEY, sent["expireTime"], sent["timestamp"]
+    )
     try:
-        text = developer.signed_text(body, headers)
+        text = developer_signatures.signed_text(body, headers)
     except NotJson:
         return ()
     return (
         (came.spelled("appKey") or "appKey", DEMO_APP_KEY),
-        (came.spelled("signature") or "signature", developer.signature(text, DEMO_APP_SECRET)),
+        (
+            came.spelled("signature") or "signature",
+            developer_signatures.signature(text, DEMO_APP_SECRET),
+        ),
     )

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from mockserver.contract import Inputs, Operation
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.refusal import Refusal
-from mockserver.engine.reserved import RESERVED, Effect, Reserved, in_amount, in_hex
+from mockserver.engine.reserved_values import RESERVED, Effect, Reserved, in_amount, in_hex
 from mockserver.http_messages import Request
 from mockserver.limits import AMOUNT_DIGITS
 from mockserver.responders.faults.kinds import KINDS, FaultedCall, OptionValues

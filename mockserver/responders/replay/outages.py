@@ -7,10 +7,10 @@ from typing import Any
 
 from mockserver import jsontext
 from mockserver.contract import ids
-from mockserver.engine.calendar import Phase
 from mockserver.engine.catalog import Catalog
-from mockserver.engine.courses import Status, V1Status
+from mockserver.engine.order_courses import Status, V1Status
 from mockserver.engine.orders import Event
+from mockserver.engine.outage_calendar import Phase
 from mockserver.engine.outages import Mode, OrderRoute
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World

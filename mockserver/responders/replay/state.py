@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field, fields
 from typing import TYPE_CHECKING, Any
 
-from mockserver.engine.layered import Layered
+from mockserver.engine.persistent_mapping import Layered
 from mockserver.errors import CrosschainMockError
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json

@@ -12,7 +12,7 @@ from typing import Any
 
 from mockserver import jsontext
 from mockserver.contract import ids
-from mockserver.engine.courses import Status
+from mockserver.engine.order_courses import Status
 from mockserver.engine.orders import OrderGeneration, OrderView, Ticket
 from mockserver.engine.refusal import Refusal
 from mockserver.fast_dataclass import dataclass
@@ -31,7 +31,7 @@ from mockserver.responders.templates.requests import (
     condition_of,
     inputs_of,
 )
-from mockserver.scenarios.templates import (
+from mockserver.scenarios.template_names import (
     ListedNames,
     nickname_of,
     route_texts,

@@ -11,7 +11,7 @@ from mockserver.contract import ids
 from mockserver.http_messages import Request
 from mockserver.jsontext import Json
 from mockserver.recordings.matching import number_in
-from mockserver.scenarios.templates import ListedNames, NamedInputs, is_blank
+from mockserver.scenarios.template_names import ListedNames, NamedInputs, is_blank
 
 RequestCondition = Mapping[str, str]
 """What is special about a request: one name such as `absent`, and what it is about."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from mockserver import __version__, jsontext
 from mockserver.contract.openapi import document
-from mockserver.engine.reserved import RESERVED
+from mockserver.engine.reserved_values import RESERVED
 from mockserver.http_messages import Response
 from mockserver.jsontext import Json
 from mockserver.server.control import openapi

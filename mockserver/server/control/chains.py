@@ -10,7 +10,7 @@ from mockserver.http_messages import Response
 from mockserver.jsontext import Json
 from mockserver.responders.refusing import JSON_TYPE
 from mockserver.server.control.row import ControlRequest
-from mockserver.signing import curve, raw
+from mockserver.signing import curve, v1_deposit_transactions
 from mockserver.signing.keyring import Keyring
 from mockserver.worlds import chain, marks, node
 from mockserver.worlds.hosted import HostedWorld
@@ -50,10 +50,10 @@ def show(request: ControlRequest) -> Json:
     return {
         "raw": {
             "algorithm": "SHA256withRSA",
-            "modulus": f"{raw.MODULUS:x}",
-            "exponent": raw.EXPONENT,
-            "spki": b64encode(raw.public_key()).decode("ascii"),
-            "pem": raw.public_pem(),
+            "modulus": f"{v1_deposit_transactions.MODULUS:x}",
+            "exponent": v1_deposit_transactions.EXPONENT,
+            "spki": b64encode(v1_deposit_transactions.public_key()).decode("ascii"),
+            "pem": v1_deposit_transactions.public_pem(),
         },
         "developers": list(keys.developers),
         "verifySignatures": bool(keys.developers),

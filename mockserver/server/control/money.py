@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from mockserver.engine import amounts
-from mockserver.engine.aggregates import AggregateQuote
 from mockserver.engine.catalog import Catalog, Placed
 from mockserver.engine.ledger import AccountKey
+from mockserver.engine.swap_quotes import AggregateQuote
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl, duration_ms

@@ -6,7 +6,7 @@ from typing import Any
 
 from mockserver import jsontext, markdown
 from mockserver.clock import EXAMPLE_START_MS, ClockMode
-from mockserver.engine.reserved import RESERVED
+from mockserver.engine.reserved_values import RESERVED
 from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import Headers, Request
 from mockserver.jsontext import Json

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from mockserver.engine.courses import Status
+from mockserver.engine.order_courses import Status
 from mockserver.engine.orders import Order
 from mockserver.worlds.audit.evidence import Evidence, Quote, Submission
 from mockserver.worlds.audit.expected import announced

@@ -6,25 +6,25 @@ from dataclasses import field, replace
 
 from mockserver import jsontext, limits
 from mockserver.contract import Inputs, Operation, ids
-from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Placed
-from mockserver.engine.core import HashKey, hash_key
-from mockserver.engine.courses import Status, V1Status
-from mockserver.engine.orderbook import OrderStates
+from mockserver.engine.order_courses import Status, V1Status
+from mockserver.engine.order_service import OrderStates
 from mockserver.engine.orders import Order, OrderKind, OrderView
+from mockserver.engine.outage_calendar import Calendar
 from mockserver.engine.outages import OrderRoute
 from mockserver.engine.tickets import COMPLETED, REFUND
 from mockserver.engine.world import World
+from mockserver.engine.world_state import HashKey, hash_key
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.operations import traces
-from mockserver.operations.order_texts import OrderRules
-from mockserver.operations.traces import (
+from mockserver.operations import money_traces
+from mockserver.operations.money_traces import (
     NamedDeposit,
     QuotedTransfer,
     ReportedStatus,
     TracedTransfer,
 )
+from mockserver.operations.order_texts import OrderRules
 from mockserver.responders.delivery import Cut
 from mockserver.responders.responder import GENERATED, PLAYBACK, STUB, UPSTREAM
 from mockserver.sliced_work import Steps
@@ -224,22 +224,26 @@ class Evidence:
         if entry.sequence in self.unread:
             data = None
         if operation.id in ids.SUBMITTED_ORDERS and entry.responder not in _MADE_UP:
-            paid = traces.paid(self.world, inputs)
+            paid = money_traces.paid(self.world, inputs)
             if paid is not None:
                 refused = bool(entry.refusal) and not was_cut(entry)
                 refused = refused and entry.sequence not in self.unread
-                rules = traces.requested_rules(inputs)
+                rules = money_traces.requested_rules(inputs)
                 taken = Submission(entry, paid, rules, data is not None, refused)
                 self.submissions.setdefault(paid.key, []).append(taken)
-            elif (unread := traces.misnamed(inputs)) is not None:
+            elif (unread := money_traces.misnamed(inputs)) is not None:
                 self.misnamed[hash_key(*unread)].append(entry)
         if data is None:
             if operation.id == ids.CHECK and (entry.refusal or "").startswith("unknown-order"):
                 self.unknown_ids[inputs.text("id")] = entry
             return
-        self.tickets_read.update(traces.orders_of_tickets(self.world, operation.id, inputs, data))
+        self.tickets_read.update(
+            money_traces.orders_of_tickets(self.world, operation.id, inputs, data)
+        )
         self._quoted(operation, entry, inputs, data)
-        for order_id, standing in traces.reported_orders(self.world, operation.id, inputs, data):
+        for order_id, standing in money_traces.reported_orders(
+            self.world, operation.id, inputs, data
+        ):
             self.answers[order_id].append(StatusAnswer(entry, standing))
 
     def note_quote(self, operation: Operation, entry: Entry) -> None:
@@ -265,7 +269,7 @@ class Evidence:
                     break
 
     def _quoted(self, operation: Operation, entry: Entry, inputs: Inputs, data: Json) -> None:
-        quoted = traces.quoted(self.world, operation.id, inputs, data)
+        quoted = money_traces.quoted(self.world, operation.id, inputs, data)
         if quoted is not None:
             quote, transfer = Quote(entry, quoted), quoted.transfer
             self.quotes.append(quote)
@@ -318,7 +322,10 @@ def evidence_of(
             evidence.note_quote(operation, entry)
             if operation.id in ids.SUBMITTED_ORDERS:
                 inputs = operation.read(entry.request)
-                paid, transfer = traces.paid(world, inputs), traces.submitted(world, inputs)
+                paid, transfer = (
+                    money_traces.paid(world, inputs),
+                    money_traces.submitted(world, inputs),
+                )
                 if paid is not None and transfer is not None:
                     undone.setdefault(paid.key, (entry.sequence, transfer))
         else:

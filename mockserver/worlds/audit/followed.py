@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from mockserver.clock import iso
-from mockserver.engine.courses import Policy, Status
+from mockserver.engine.order_courses import Policy, Status
 from mockserver.engine.orders import OrderView
 from mockserver.worlds.audit.evidence import Evidence
 from mockserver.worlds.audit.finding import Finding, Money

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from mockserver.engine.core import HashKey
 from mockserver.engine.refusal import REFUSALS
+from mockserver.engine.world_state import HashKey
 from mockserver.worlds.audit.evidence import Evidence, Submission
 from mockserver.worlds.audit.finding import Finding, Money
 from mockserver.worlds.audit.paid import moved_money, paid_otherwise

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mockserver.engine.orders import Order, OrderGeneration
-from mockserver.operations.traces import TracedTransfer
+from mockserver.operations.money_traces import TracedTransfer
 from mockserver.worlds.audit.evidence import Evidence, Quote, Submission
 from mockserver.worlds.audit.finding import Finding
 from mockserver.worlds.audit.words import length, money, of_order, row

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from contextlib import suppress
 
-from mockserver.engine.courses import Status
+from mockserver.engine.order_courses import Status
 from mockserver.engine.orders import Order, OrderView
 from mockserver.engine.refusal import Refusal
-from mockserver.operations.transactions import Reverted, order_in
+from mockserver.operations.deposit_transactions import Reverted, order_in
 from mockserver.worlds.audit.evidence import Evidence, Submission
 from mockserver.worlds.audit.finding import Finding, Money
 from mockserver.worlds.audit.quoted import fitting_quotes, making

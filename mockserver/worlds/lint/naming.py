@@ -6,7 +6,7 @@ from decimal import Decimal
 from math import isclose
 
 from mockserver.contract import ids
-from mockserver.contract.fields import CHAIN_ROLES
+from mockserver.contract.input_fields import CHAIN_ROLES
 from mockserver.engine.refusal import Refusal
 from mockserver.responders.refusing import refusal_in
 from mockserver.worlds.audit.words import length

@@ -7,7 +7,7 @@ from decimal import Decimal
 from math import gcd
 
 from mockserver.contract import Inputs, ids
-from mockserver.contract.fields import AMOUNT_ROLES
+from mockserver.contract.input_fields import AMOUNT_ROLES
 from mockserver.engine import amounts
 from mockserver.engine.catalog import Placed
 from mockserver.engine.orders import OrderKind
@@ -15,7 +15,7 @@ from mockserver.engine.outages import OrderRoute
 from mockserver.engine.refusal import Refusal
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import plain
-from mockserver.operations.traces import TracedTransfer
+from mockserver.operations.money_traces import TracedTransfer
 from mockserver.worlds.audit.finding import Money
 from mockserver.worlds.lint.finding import Remark
 from mockserver.worlds.lint.traffic import ClientCall, QuoteCall, SubmitCall, Traffic

@@ -7,7 +7,7 @@ from mockserver.engine import abi
 from mockserver.engine.catalog import NATIVE, Placed
 from mockserver.engine.refusal import Refusal
 from mockserver.jsontext import Json
-from mockserver.operations.transactions import ContractCall, Reverted, address_in
+from mockserver.operations.deposit_transactions import ContractCall, Reverted, address_in
 from mockserver.worlds.chain import approved_order_in
 from mockserver.worlds.contracts import (
     ALLOWANCE,

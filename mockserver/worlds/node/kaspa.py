@@ -15,11 +15,11 @@ from mockserver.engine.catalog import NATIVE
 from mockserver.engine.hashes import derived_int
 from mockserver.http_messages import Response
 from mockserver.jsontext import Json
-from mockserver.operations.transactions import ContractCall, order_of_transfer
+from mockserver.operations.deposit_transactions import ContractCall, order_of_transfer
 from mockserver.signing import kaspa_transactions as kaspa
-from mockserver.signing.kaspa import key_of_address
+from mockserver.signing.evm_transactions import NotATransaction
+from mockserver.signing.kaspa_messages import key_of_address
 from mockserver.signing.kaspa_transactions import KaspaOutput, KaspaTransaction, Outpoint
-from mockserver.signing.transactions import NotATransaction
 from mockserver.worlds.blocks import Block
 from mockserver.worlds.chain import SentTransaction, take
 from mockserver.worlds.contracts import base_coin, coins_of

@@ -7,7 +7,7 @@ from mockserver.engine import abi
 from mockserver.engine.catalog import Chain
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.operations.transactions import moved_by, payer_in, taken_by_contract
+from mockserver.operations.deposit_transactions import moved_by, payer_in, taken_by_contract
 from mockserver.signing import curve
 from mockserver.signing.base58 import from_base58_checked
 from mockserver.worlds.blocks import Block, ChainBlocks

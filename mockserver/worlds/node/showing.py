@@ -2,8 +2,8 @@
 
 from mockserver.engine.catalog import Chain
 from mockserver.jsontext import Json
-from mockserver.signing import transactions
-from mockserver.signing.transactions import TransactionFields
+from mockserver.signing import evm_transactions
+from mockserver.signing.evm_transactions import TransactionFields
 from mockserver.worlds.blocks import Block
 from mockserver.worlds.movements import ZERO, created_by, vault_of
 from mockserver.worlds.node.logs import bloom_of, logs_of, shown
@@ -74,7 +74,7 @@ def mined_json(call: RpcCall, block: Block) -> Json:
     if tx is None:
         return None
     if tx.raw:
-        fields = transactions.fields_of(tx.raw)
+        fields = evm_transactions.fields_of(tx.raw)
         price = tx.gas_price if fields.kind == 2 else fields.max_fee
         return _signed_json(fields, tx.hash, tx.sender, price) | place
     # Announced in its parts: nobody knows how it was signed.
@@ -119,7 +119,7 @@ def _unsigned(chain: Chain, tx_hash: str, sender: str, to: str | None) -> dict[s
 
 def waiting_json(waiting: Waiting) -> Json:
     """Return a transaction that is in no block."""
-    fields = transactions.fields_of(waiting.raw)
+    fields = evm_transactions.fields_of(waiting.raw)
     nowhere = {"blockHash": None, "blockNumber": None, "transactionIndex": None}
     return _signed_json(fields, waiting.hash, waiting.sender, fields.max_fee) | nowhere
 
@@ -174,7 +174,7 @@ def receipt_json(call: RpcCall, block: Block) -> Json:
         ends = {name: payout[name] for name in ("from", "to")}
         return {**receipt, **ends, "effectiveGasPrice": payout["gasPrice"]}
     if tx.raw:
-        receipt["type"] = hex(transactions.fields_of(tx.raw).kind)
+        receipt["type"] = hex(evm_transactions.fields_of(tx.raw).kind)
     created = created_by(tx) if not tx.to else None
     return {
         **receipt,

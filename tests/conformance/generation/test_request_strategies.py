@@ -16,7 +16,7 @@ from mockserver.conformance.generation.request_strategies import Broken, Request
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.request_draft import Draft
 from mockserver.contract import BasisKind, Operation, load
-from mockserver.engine.reserved import RESERVED
+from mockserver.engine.reserved_values import RESERVED
 
 CONTRACTS = {dialect: load(dialect) for dialect in ("documented", "observed")}
 

@@ -7,9 +7,9 @@ from contextlib import suppress
 from itertools import islice
 
 from mockserver.jsontext import Json
-from mockserver.signing import solana
+from mockserver.signing import solana_transactions
 from mockserver.signing.base58 import base58, from_base58
-from mockserver.signing.solana import Instruction, SolanaTransaction
+from mockserver.signing.solana_transactions import Instruction, SolanaTransaction
 from mockserver.worlds.blocks import Block
 from mockserver.worlds.contracts import base_coin
 from mockserver.worlds.movements import vault_of
@@ -77,7 +77,7 @@ def _block_of(call: RpcCall, signature: Json) -> Block | None:
     block = call.blocks.of_transaction(signature) if isinstance(signature, str) else None
     if block is None:
         # What a test has announced may have a name of another form.
-        bytes_in(signature, solana.SIGNATURE)
+        bytes_in(signature, solana_transactions.SIGNATURE)
     return block
 
 
@@ -116,7 +116,11 @@ def transaction_json(call: RpcCall, block: Block, encoding: str = "json") -> dic
 
 def _read(call: RpcCall, block: Block) -> SolanaTransaction:
     tx = block.tx
-    return solana.decoded(tx.raw) if tx is not None and tx.raw else _of_the_service(call, block)
+    return (
+        solana_transactions.decoded(tx.raw)
+        if tx is not None and tx.raw
+        else _of_the_service(call, block)
+    )
 
 
 def _of_the_service(call: RpcCall, block: Block) -> SolanaTransaction:
@@ -138,15 +142,17 @@ def _of_the_service(call: RpcCall, block: Block) -> SolanaTransaction:
         ends = token_account(owner, mint), mint, token_account(receiver, mint), owner
         packed = (units % 2**64).to_bytes(8, "little") + bytes([placed.decimals])
         moved = Instruction(TOKEN, ends, bytes([TRANSFER_CHECKED]) + packed)
-    signature = bytes(solana.SIGNATURE)
+    signature = bytes(solana_transactions.SIGNATURE)
     with suppress(ValueError):
-        signature = from_base58(signature_of(block)).rjust(solana.SIGNATURE, b"\0")[:64]
-    return solana.unchecked(signature, owner, moved)
+        signature = from_base58(signature_of(block)).rjust(solana_transactions.SIGNATURE, b"\0")[
+            :64
+        ]
+    return solana_transactions.unchecked(signature, owner, moved)
 
 
 def _encoded(call: RpcCall, signed: SolanaTransaction, signature: str, encoding: str) -> Json:
     if encoding in ("base64", "base58"):
-        raw = solana.joined(signed)
+        raw = solana_transactions.joined(signed)
         return [b64encode(raw).decode() if encoding == "base64" else base58(raw), encoding]
     signatures = [signature, *map(base58, signed.signatures[1:])]
     keys = [base58(key) for key in signed.accounts]

@@ -4,20 +4,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mockserver.clock import ClockMode
-from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Chain
-from mockserver.engine.core import (
-    Core,
-    HashKey,
-    View,
-    check_forced,
-    check_order,
-    hash_key,
-    no_order,
-)
-from mockserver.engine.courses import OrderCourse, Policy, Status, Step
 from mockserver.engine.hashes import known_hash
 from mockserver.engine.ledger import account_address
+from mockserver.engine.order_courses import OrderCourse, Policy, Status, Step
 from mockserver.engine.orders import (
     Event,
     Order,
@@ -31,6 +21,7 @@ from mockserver.engine.orders import (
     steered,
     view,
 )
+from mockserver.engine.outage_calendar import Calendar
 from mockserver.engine.quote_service import QuoteService
 from mockserver.engine.refusal import CannotSteer, nearest_names
 from mockserver.engine.submission import (
@@ -40,6 +31,15 @@ from mockserver.engine.submission import (
     placed_opaque,
     placed_order,
     promised,
+)
+from mockserver.engine.world_state import (
+    Core,
+    HashKey,
+    View,
+    check_forced,
+    check_order,
+    hash_key,
+    no_order,
 )
 from mockserver.fast_dataclass import value_class
 

@@ -6,9 +6,7 @@ from decimal import Decimal
 
 from mockserver import limits
 from mockserver.clock import Clock
-from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Placed
-from mockserver.engine.layered import Layered
 from mockserver.engine.ledger import (
     Account,
     AccountKey,
@@ -19,7 +17,9 @@ from mockserver.engine.ledger import (
     receiver_of,
 )
 from mockserver.engine.orders import Order, Ticket
+from mockserver.engine.outage_calendar import Calendar
 from mockserver.engine.outages import OrderRoute
+from mockserver.engine.persistent_mapping import Layered
 from mockserver.engine.refusal import CannotSteer, Naming, Refusal
 from mockserver.engine.scenario import Scenario
 from mockserver.fast_dataclass import dataclass, keep

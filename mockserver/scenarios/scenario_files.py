@@ -16,20 +16,20 @@ from mockserver.clock import (
     wall_ms,
 )
 from mockserver.engine.catalog import Catalog
-from mockserver.engine.courses import Policy
+from mockserver.engine.order_courses import Policy
 from mockserver.engine.outages import Window
 from mockserver.engine.scenario import Scenario
 from mockserver.errors import InvalidFile, Problem
 from mockserver.fast_dataclass import dataclass
 from mockserver.file_formats import Complaint, Document, part_of, read
 from mockserver.jsontext import FieldPath, Json
-from mockserver.scenarios import values
-from mockserver.scenarios.calendars import WorldStart, calendar_windows
-from mockserver.scenarios.catalogs import load_catalog
-from mockserver.scenarios.given import fixed_quotes, known_orders
+from mockserver.scenarios import scenario_values
+from mockserver.scenarios.calendar_files import WorldStart, calendar_windows
+from mockserver.scenarios.catalog_files import load_catalog
 from mockserver.scenarios.library import located
+from mockserver.scenarios.preset_orders_and_quotes import fixed_quotes, known_orders
 from mockserver.scenarios.problems import scenario_problems, unknown_keys
-from mockserver.scenarios.templates import with_templates
+from mockserver.scenarios.template_names import with_templates
 
 # How many problems of a kind are told of one file.
 _MOST_NAMED = 50
@@ -228,19 +228,19 @@ def _scenario(value: Mapping[str, Any], catalog: Catalog, seed: int, **parts: An
     clock, orders = value.get("clock", {}), value.get("orders", {})
     return Scenario(
         catalog=catalog,
-        prices=values.prices(value.get("prices", {}), catalog, seed),
-        rates=values.rates(value.get("fees", {}), catalog),
+        prices=scenario_values.prices(value.get("prices", {}), catalog, seed),
+        rates=scenario_values.rates(value.get("fees", {}), catalog),
         seed=seed,
         clock_mode=ClockMode(clock.get("mode", "real")),
         clock_rate=Decimal(clock.get("rate", "1")),
-        courses=values.courses(value.get("courses", {})),
-        order_rules=values.order_rules(orders.get("rules", [])),
+        courses=scenario_values.courses(value.get("courses", {})),
+        order_rules=scenario_values.order_rules(orders.get("rules", [])),
         default_course=orders.get("course", "success"),
         default_policy=Policy(orders.get("policy", "time")),
         default_polls=orders.get("polls", 3),
         refund_ms=parse_duration(orders.get("refunded_after", "40s")),
         ticket_ms=parse_duration(value.get("tickets", {}).get("resolved_after", "5m")),
-        openings=values.openings(value.get("balances", {}), catalog),
+        openings=scenario_values.openings(value.get("balances", {}), catalog),
         list_version=value.get("lists", {}).get("version", 1),
         id_prefix=value.get("ids", {}).get("prefix", 30),
         failures=value.get("failures", {}),

@@ -10,10 +10,10 @@ from mockserver.engine.catalog import EVM_FAMILY, NATIVE, Catalog, Chain, addres
 from mockserver.fast_dataclass import dataclass
 from mockserver.file_formats import Document, item_checks, part_of
 from mockserver.jsontext import Json, camel
-from mockserver.learning.seeding.reading import Success, items_of
-from mockserver.operations.lists import CHAIN_MEMBERS
+from mockserver.learning.seeding.recorded_successes import Success, items_of
+from mockserver.operations.token_lists import CHAIN_MEMBERS
 from mockserver.scenarios import load_catalog
-from mockserver.scenarios.catalogs import stored_address
+from mockserver.scenarios.catalog_files import stored_address
 
 RecordedItem = Mapping[str, Any]
 RecordedLists = Mapping[tuple[str, str], Sequence[RecordedItem]]

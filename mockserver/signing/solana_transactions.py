@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from mockserver.fast_dataclass import dataclass
 from mockserver.signing.curve import SigningUnavailable
-from mockserver.signing.transactions import NotATransaction
+from mockserver.signing.evm_transactions import NotATransaction
 
 KEY, SIGNATURE = 32, 64
 """Bytes of an address and of a signature."""

@@ -6,7 +6,7 @@ inputs came, and on the values of a few "tied" inputs that conditions name (`if`
 the schema, and if the whole schema has accepted another request with the same inputs and the same
 tied values. Accepted texts are remembered, since most come again.
 
-Everything else, and every schema with other keywords, is left to `reading.py`.
+Everything else, and every schema with other keywords, is left to `request_reading.py`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from typing import Any
 
 from mockserver import jsontext
 from mockserver.compiledschema import compiled
-from mockserver.contract.fields import LOCATIONS, Field, Inputs
+from mockserver.contract.input_fields import LOCATIONS, Field, Inputs
 from mockserver.fast_dataclass import keep
 from mockserver.http_messages import BadEncoding, Headers, Request, decoded_pair
 from mockserver.jsontext import Json

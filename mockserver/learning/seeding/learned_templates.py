@@ -12,13 +12,13 @@ from mockserver import jsontext
 from mockserver.clock import duration
 from mockserver.contract import Contract, ContractSource, ids
 from mockserver.contract.load import has_succeeded
-from mockserver.engine.courses import Status
+from mockserver.engine.order_courses import Status
 from mockserver.engine.orders import OrderGeneration
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.learning.seeding.fitting import FittedSample, filtered, fitted, same
-from mockserver.learning.seeding.reading import exchanges_of
-from mockserver.learning.seeding.worth import SwapPrices, prices_of_swaps, with_prices
+from mockserver.learning.seeding.recorded_successes import exchanges_of
+from mockserver.learning.seeding.swap_prices import SwapPrices, prices_of_swaps, with_prices
+from mockserver.learning.seeding.template_fitting import FittedSample, filtered, fitted, same
 from mockserver.recordings import RecordedExchange, Source
 from mockserver.recordings.bodies import DEFAULT_LAYOUT, layout_of
 from mockserver.responders.dialects import Contracts
@@ -30,7 +30,7 @@ from mockserver.responders.templates.requests import (
     condition_of,
     inputs_of,
 )
-from mockserver.scenarios.templates import (
+from mockserver.scenarios.template_names import (
     ListedNames,
     NamedInputs,
     deposit_of,

@@ -12,17 +12,17 @@ from typing import Any
 
 from mockserver import jsontext
 from mockserver.engine import abi, amounts
-from mockserver.engine.aggregates import ROUTERS
 from mockserver.engine.catalog import NATIVE, SOLANA_FAMILY, Chain, Placed
 from mockserver.engine.orders import OrderGeneration, OrderKind
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OrderRequest
+from mockserver.engine.swap_quotes import ROUTERS
 from mockserver.engine.world import World
 from mockserver.errors import CrosschainMockError
 from mockserver.fast_dataclass import dataclass
 from mockserver.operations.order_texts import rules_of
 from mockserver.signing.base58 import base58_checked
-from mockserver.signing.raw import LegacyTransaction
+from mockserver.signing.v1_deposit_transactions import LegacyTransaction
 
 GAS_NATIVE = 21_000
 """Gas of a plain transfer (DEMO)."""

@@ -10,12 +10,12 @@ from types import MappingProxyType
 from mockserver.contract import Inputs, ids
 from mockserver.engine import amounts
 from mockserver.engine.catalog import Placed
-from mockserver.engine.core import hash_key, route_of
 from mockserver.engine.orders import OrderKind
 from mockserver.engine.outages import OrderRoute
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.tickets import TicketView
 from mockserver.engine.world import World
+from mockserver.engine.world_state import hash_key, route_of
 from mockserver.fast_dataclass import value_class
 from mockserver.jsontext import Json
 from mockserver.operations.order_texts import OrderRules, certificate, order_rules, rules_of

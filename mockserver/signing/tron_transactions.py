@@ -8,8 +8,8 @@ from hashlib import sha256
 
 from mockserver.fast_dataclass import dataclass
 from mockserver.signing import curve, protobuf
+from mockserver.signing.evm_transactions import NotATransaction
 from mockserver.signing.protobuf import ProtobufValue
-from mockserver.signing.transactions import NotATransaction
 
 TRANSFER, TRIGGER = "TransferContract", "TriggerSmartContract"
 """What a transaction may do: move TRX, or call a contract."""

@@ -6,7 +6,7 @@ from typing import Any
 from mockserver import jsontext, markdown
 from mockserver.contract.dialect import DOCUMENTED, OBSERVED, Erratum, apply, places, value_at
 from mockserver.contract.facts import Fact, FactRegister, basis_in_words
-from mockserver.contract.fields import Field
+from mockserver.contract.input_fields import Field
 from mockserver.contract.load import Assumption, Contract, ContractSource
 from mockserver.contract.operation import Operation, RefusalRule
 from mockserver.markdown import cell, table

@@ -6,7 +6,7 @@ from typing import Any
 
 from mockserver.clock import parse_duration
 from mockserver.engine.catalog import Catalog
-from mockserver.engine.courses import COURSES, OrderCourse, Policy, Status, Step
+from mockserver.engine.order_courses import COURSES, OrderCourse, Policy, Status, Step
 from mockserver.engine.orders import OrderGeneration, OrderKind
 from mockserver.engine.pricing import PriceDrift, Prices, Rates
 from mockserver.engine.scenario import OpeningBalance, Openings, OrderRule

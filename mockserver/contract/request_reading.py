@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from mockserver import jsontext
-from mockserver.contract.fields import LOCATIONS, Field, Inputs, fields_of
-from mockserver.contract.quickreading import quick_reader
+from mockserver.contract.fast_request_reading import quick_reader
+from mockserver.contract.input_fields import LOCATIONS, Field, Inputs, fields_of
 from mockserver.http_messages import BadEncoding, Headers, Request, query_pairs
 from mockserver.jsontext import Json
 from mockserver.validation import SchemaCheck, Violation

@@ -14,7 +14,7 @@ from mockserver.learning.evidence.observation import (
     confirmed,
     contradicted,
 )
-from mockserver.learning.evidence.recorded import RecordedCall, grouped
+from mockserver.learning.evidence.recorded_calls import RecordedCall, grouped
 
 _CHAIN_LISTS = {"v1": ids.V1_CHAINS, "v2": ids.CHAINS}
 _NAMES = ("nickName", "name", "chain", "chainName", "shortName", "symbol")

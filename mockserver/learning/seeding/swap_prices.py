@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 
 from mockserver.jsontext import Json
-from mockserver.learning.seeding.reading import number_of
+from mockserver.learning.seeding.recorded_successes import number_of
 from mockserver.limits import AMOUNT_DIGITS
-from mockserver.scenarios.templates import NamedInputs
+from mockserver.scenarios.template_names import NamedInputs
 
 _EXACT = Context(prec=200)
 _INPUTS: tuple[str, str] = ("chain", "contractAddress")

@@ -5,17 +5,17 @@ from pathlib import Path
 from typing import Any
 
 from mockserver.clock import ClockRefused, parse_duration, parse_instant
-from mockserver.engine.calendar import RandomOutages, random_windows
 from mockserver.engine.catalog import Catalog
+from mockserver.engine.outage_calendar import RandomOutages, random_windows
 from mockserver.engine.outages import Mode, Window, window_problems
 from mockserver.errors import InvalidFile
 from mockserver.fast_dataclass import dataclass
 from mockserver.file_formats import Complaint, read
 from mockserver.jsontext import FieldPath
-from mockserver.scenarios.catalogs import load_catalog
+from mockserver.scenarios.catalog_files import load_catalog
 from mockserver.scenarios.library import located
 from mockserver.scenarios.problems import unknown_name
-from mockserver.scenarios.values import nicknames
+from mockserver.scenarios.scenario_values import nicknames
 
 MOST_DRAWN = 1_000
 """The most outages a random calendar may be expected to draw, so that it stays quick."""

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from typing import Generic, TypeVar
 
-from mockserver.engine.calendar import Calendar, ShownParts
 from mockserver.engine.catalog import Chain, Placed, Token, TokenContract
-from mockserver.engine.core import View
+from mockserver.engine.outage_calendar import Calendar, ShownParts
 from mockserver.engine.outages import Mode, Out, OutageSubject
+from mockserver.engine.world_state import View
 from mockserver.fast_dataclass import value_class
 
 T = TypeVar("T")

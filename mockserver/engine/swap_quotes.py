@@ -33,8 +33,14 @@ from mockserver.engine.pricing import (
     checked_slippage_bps,
     fee_level_bps,
 )
-from mockserver.engine.quotes import QuoteInUnits, fixed_quote, gas_in_token, too_low, too_low_v1
 from mockserver.engine.refusal import Refusal, digits
+from mockserver.engine.transfer_quotes import (
+    QuoteInUnits,
+    fixed_quote,
+    gas_in_token,
+    too_low,
+    too_low_v1,
+)
 from mockserver.fast_dataclass import value_class
 
 DEADLINE_S = 20 * 60

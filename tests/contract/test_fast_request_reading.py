@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mockserver.contract import load
-from mockserver.contract.quickreading import OtherSchema, tied_names
-from mockserver.contract.reading import RequestReader
+from mockserver.contract.fast_request_reading import OtherSchema, tied_names
+from mockserver.contract.request_reading import RequestReader
 from mockserver.http_messages import Headers, Request
 from tests.conftest import costly
 

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockserver.engine.layered import Layered
+from mockserver.engine.persistent_mapping import Layered
 
 KEYS = st.integers(0, 12)
 STEPS = st.one_of(

@@ -1,7 +1,7 @@
 """Signed EVM transactions: who sent what where. Needs the extra `signing`."""
 
 from mockserver.fast_dataclass import dataclass
-from mockserver.signing import curve, rlp, wallet
+from mockserver.signing import curve, rlp, wallet_signatures
 
 
 class NotATransaction(ValueError):
@@ -122,13 +122,13 @@ _FIELDS = tuple(TransactionFields.__dataclass_fields__)
 def _sender(digest: bytes, v: int, halves: list[bytes]) -> str:
     """Return who signed; the halves are r and s, each without the zeros that it begins with."""
     # RLP drops leading zeros, which a signature of fixed width needs.
-    odd, raw = wallet.parity(v), b"".join(half.rjust(32, b"\0") for half in halves)
+    odd, raw = wallet_signatures.parity(v), b"".join(half.rjust(32, b"\0") for half in halves)
     if odd is None or not all(map(any, halves)) or _number(halves[1]) > curve.MOST_S:
         raise BadSignature(_BAD_VALUES)
     point = curve.recovered(digest, raw, odd)
     if point is None:
         raise BadSignature("its signature fits no key")
-    return wallet.address_at(point).lower()
+    return wallet_signatures.address_at(point).lower()
 
 
 def _parts(raw: bytes, kind: int) -> list[rlp.Item]:

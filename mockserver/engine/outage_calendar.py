@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from mockserver.clock import iso
-from mockserver.engine import pace
+from mockserver.engine import order_progress
 from mockserver.engine.hashes import derived_int
 from mockserver.engine.outages import (
     LIST_CHANGING,
@@ -211,14 +211,16 @@ class Calendar(_Windows):
         """Return the progress made between two moments, in milliseconds at full speed."""
         met = self._of(route).windows
         return (
-            pace.progress(met, from_ms, until_ms) if met else Fraction(max(0, until_ms - from_ms))
+            order_progress.progress(met, from_ms, until_ms)
+            if met
+            else Fraction(max(0, until_ms - from_ms))
         )
 
     def when(self, route: OrderRoute, from_ms: int, progress_ms: int) -> int | None:
         """Return the first moment by which that much progress is made, or None for never."""
         if not self.windows or progress_ms <= 0:
             return from_ms + max(0, progress_ms)
-        return pace.moment(self._of(route).windows, from_ms, progress_ms)
+        return order_progress.moment(self._of(route).windows, from_ms, progress_ms)
 
     def strike(self, route: OrderRoute, since_ms: int) -> tuple[int, Window] | None:
         """Return when, from a moment on, an outage first fails or refunds orders of a route."""

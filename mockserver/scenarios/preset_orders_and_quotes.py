@@ -6,19 +6,19 @@ from typing import Any, TypeVar
 
 from mockserver.clock import ClockRefused, check_beginning, parse_duration
 from mockserver.engine import amounts
-from mockserver.engine.aggregates import AggregateQuote, QuoteKey, SwapKey, place_key
 from mockserver.engine.catalog import Catalog, Placed
-from mockserver.engine.courses import Policy, course_problems
 from mockserver.engine.hashes import derived_hash
+from mockserver.engine.order_courses import Policy, course_problems
 from mockserver.engine.orders import REFUND_MS, Order, OrderGeneration
 from mockserver.engine.outages import OrderRoute
-from mockserver.engine.quotes import BridgeKey, BridgeQuote, CrossChainKey, CrossChainQuote
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.scenario import FixedQuotes
+from mockserver.engine.swap_quotes import AggregateQuote, QuoteKey, SwapKey, place_key
+from mockserver.engine.transfer_quotes import BridgeKey, BridgeQuote, CrossChainKey, CrossChainQuote
 from mockserver.file_formats import Complaint
 from mockserver.jsontext import FieldPath, plain
-from mockserver.scenarios.calendars import WorldStart
-from mockserver.scenarios.values import KINDS, course
+from mockserver.scenarios.calendar_files import WorldStart
+from mockserver.scenarios.scenario_values import KINDS, course
 
 _COURSE = "as-known"
 
