@@ -147,7 +147,7 @@ def reference(folder: Path, check: bool) -> None:
     from mockserver.conformance.checks.all_rules import rules_by_fact
     from mockserver.contract.reference_pages import pages
     from mockserver.scenarios import library
-    from mockserver.server.control.pages import pages as control_pages
+    from mockserver.server.control.reference_pages import pages as control_pages
     from mockserver.worlds.audit import findings
     from mockserver.worlds.lint.page import page as lint_page
 

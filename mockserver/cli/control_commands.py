@@ -110,7 +110,7 @@ def fault_add(remote: Remote, kind: str, operation: str | None, options: tuple[s
 
 def _numbers_of_faults() -> set[str]:
     """Return the members of faults that are numbers; an order's id is a text of digits."""
-    from mockserver.server.control.table import ROWS
+    from mockserver.server.control.route_table import ROWS
 
     bodies = (row.body or {} for row in ROWS if (row.method, row.path) == ("POST", "/faults"))
     kinds = (kind["properties"].items() for body in bodies for kind in body["oneOf"])

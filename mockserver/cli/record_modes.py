@@ -24,7 +24,7 @@ def taped(settings: "Settings", options: Mapping[str, Any]) -> Iterator["Setting
     """
     _check(options)
     if options["fall_through"] is not None:
-        from mockserver.server.recorder.tape import PassThrough
+        from mockserver.server.recorder.record_modes import PassThrough
 
         first, _, second = options["fall_through"].partition(",")
         mode = replace(settings.replay_mode, strict=False)
@@ -34,7 +34,7 @@ def taped(settings: "Settings", options: Mapping[str, Any]) -> Iterator["Setting
     if options["record"] is None:
         yield settings
         return
-    from mockserver.server.recorder.tape import RecordMode, Tape, TapeOptions
+    from mockserver.server.recorder.record_modes import RecordMode, Tape, TapeOptions
 
     v1, v2 = options["v1"] or "", options["v2"] or ""
     tape = Tape(

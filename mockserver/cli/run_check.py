@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element, SubElement
 from mockserver.conformance.report.ci_formats import xml_text
 from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import printable
-from mockserver.responders.refusing import refusal_in
+from mockserver.responders.refusal_answers import refusal_in
 from mockserver.wording import counted, one_line
 from mockserver.worlds.complaints import Remedies, complaints, unexpected_since, unused
 from mockserver.worlds.ground import ground_of

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import ssl
 
     from mockserver.cli.run_check import RunGround, RunProblem
-    from mockserver.server.growing import GrowingCapsule
+    from mockserver.server.growing_capsules import GrowingCapsule
     from mockserver.server.service import Service
     from mockserver.survive.flows import PagedWorld
     from mockserver.worlds.hosted import HostedWorld, Worlds
@@ -159,7 +159,7 @@ def _growing_capsule(
         return
     from mockserver.cli.files import read_text
     from mockserver.scenarios.library import is_file
-    from mockserver.server.growing import GrowingCapsule
+    from mockserver.server.growing_capsules import GrowingCapsule
 
     scenario = options["scenario"]
     text = read_text(Path(scenario)) if is_file(scenario) else ""

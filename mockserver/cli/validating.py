@@ -95,7 +95,7 @@ def _check_scenario(file: Path) -> None:
     from mockserver import scenarios
     from mockserver.clock import wall_ms
     from mockserver.errors import Problem
-    from mockserver.responders.forms import BadControl
+    from mockserver.responders.control_forms import BadControl
     from mockserver.worlds.factory import WorldFactory, WorldOptions
 
     if scenarios.load_scenario(file).failures:
@@ -108,7 +108,7 @@ def _check_scenario(file: Path) -> None:
 def _breaches(file: Path, dialect: str | None, overlay: Path | None) -> list[Problem]:
     from mockserver import file_formats, recordings
     from mockserver.contract import load
-    from mockserver.responders.breaches import breaches
+    from mockserver.responders.contract_breaches import breaches
 
     recording = recordings.load(file)
     spoken = dialect or recording.dialect or "documented"

@@ -19,7 +19,7 @@ from mockserver.grading.break_costs import MISLED, MONEY, SurvivorReason, explai
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import Break
 from mockserver.responders.breaks.catalogue import BREAKS
-from mockserver.server.graded import BREAK, NOTES, GradedRun
+from mockserver.server.grading import BREAK, NOTES, GradedRun
 from mockserver.survive.flows import Ended, Process, Runnable, folder_of_runs
 from mockserver.survive.parallel_runs import run_in_order
 from mockserver.testing import MockServer, MockSettings

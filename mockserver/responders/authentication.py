@@ -11,7 +11,7 @@ from mockserver import jsontext
 from mockserver.clock import iso
 from mockserver.contract import Inputs
 from mockserver.jsontext import NotJson
-from mockserver.responders.refusing import Denial
+from mockserver.responders.refusal_answers import Denial
 from mockserver.responders.responder import Call
 from mockserver.signing import developer_signatures, javascript, kaspa_messages, wallet_signatures
 

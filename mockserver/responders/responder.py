@@ -10,8 +10,8 @@ from mockserver.engine.refusal import Naming
 from mockserver.engine.world import World
 from mockserver.fast_dataclass import dataclass, value_class
 from mockserver.http_messages import Request, Response
-from mockserver.responders.refusing import Refuser
-from mockserver.responders.replay.state import PlaybackState
+from mockserver.responders.refusal_answers import Refuser
+from mockserver.responders.replay.playback_state import PlaybackState
 from mockserver.signing.keyring import Keyring
 
 if TYPE_CHECKING:

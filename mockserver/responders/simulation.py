@@ -12,8 +12,8 @@ from mockserver.http_messages import Request, Response
 from mockserver.jsontext import Json
 from mockserver.operations import OperationFunction, field_about
 from mockserver.responders.authentication import NO_AUTH, STRATEGIES, Strategy
-from mockserver.responders.dialects import Contracts
-from mockserver.responders.refusing import JSON_HEADERS
+from mockserver.responders.dialect_contracts import Contracts
+from mockserver.responders.refusal_answers import JSON_HEADERS
 from mockserver.responders.responder import Call
 from mockserver.signing import developer_signatures
 from mockserver.validation import Violation

@@ -22,16 +22,16 @@ from mockserver.http_messages import Headers, Request, Response
 from mockserver.jsontext import Json, NotJson
 from mockserver.mock_headers import REFUSAL_HEADER
 from mockserver.recordings import RecordedExchange, Recording
-from mockserver.recordings.archive import NotUnpacked, unpack
 from mockserver.recordings.folder import bring_to_disk
 from mockserver.recordings.formats import read_entries
 from mockserver.recordings.redaction import Redactor
+from mockserver.recordings.zip_archives import NotUnpacked, unpack
 from mockserver.responders.authentication import (
     REFUSED_FOR_CREDENTIALS,
     REFUSED_FOR_TIME,
     timestamp_ms,
 )
-from mockserver.responders.refusing import refusal_in
+from mockserver.responders.refusal_answers import refusal_in
 from mockserver.server.assembly import Settings, build
 from mockserver.server.recorder import KeeperOptions, RecordingKeeper, keep_all
 from mockserver.server.resimulation import with_credentials

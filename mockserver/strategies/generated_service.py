@@ -16,7 +16,7 @@ from mockserver.contract import Contract, Inputs, ids, load, shipped_facts
 from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import Response
 from mockserver.jsontext import Json
-from mockserver.responders.refusing import JSON_TYPE
+from mockserver.responders.refusal_answers import JSON_TYPE
 from mockserver.responders.responder import Call
 from mockserver.strategies.answers_and_requests import UnknownOperation, answers
 from mockserver.violations import did_you_mean

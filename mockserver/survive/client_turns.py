@@ -16,8 +16,8 @@ from mockserver.errors import CrosschainMockError
 from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import Request, Response
 from mockserver.mock_headers import CONTROL_PATH
-from mockserver.responders.delivery import Delivery, Gate, Pending, delivery_of
-from mockserver.responders.forms import duration_ms
+from mockserver.responders.answer_delivery import Delivery, Gate, Pending, delivery_of
+from mockserver.responders.control_forms import duration_ms
 from mockserver.survive.flows import Process
 from mockserver.survive.shared_clock import ClockPage
 from mockserver.worlds.hosted import HostedWorld

@@ -16,7 +16,7 @@ from mockserver.jsontext import Json
 from mockserver.recordings import Recording
 from mockserver.scenarios.library import is_file
 from mockserver.server.capsules import Capsule, begun_anew, files_in, save
-from mockserver.server.growing import exchange_of
+from mockserver.server.growing_capsules import exchange_of
 from mockserver.server.recorder import KeeperOptions, RecordingKeeper
 from mockserver.survive.outcomes import RunResult
 from mockserver.survive.report import Subject, headline, ordered, summary_of_failures

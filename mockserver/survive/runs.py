@@ -17,7 +17,7 @@ from mockserver.contract import Contract
 from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import Request, Response
 from mockserver.jsontext import Json
-from mockserver.responders.delivery import Delivery
+from mockserver.responders.answer_delivery import Delivery
 from mockserver.server.process import address
 from mockserver.survive.client_turns import Turns
 from mockserver.survive.flows import (

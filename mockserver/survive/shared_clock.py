@@ -24,7 +24,7 @@ from pathlib import Path
 
 from mockserver.http_messages import Request, Response
 from mockserver.mock_headers import CONTROL_PATH
-from mockserver.responders.delivery import Delivery, Pending, delivery_of
+from mockserver.responders.answer_delivery import Delivery, Pending, delivery_of
 from mockserver.server.service import Service
 from mockserver.testing.locked_access import LockedService
 from mockserver.worlds.hosted import HostedWorld

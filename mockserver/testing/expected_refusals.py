@@ -5,7 +5,7 @@ from typing import Self
 from mockserver.contract import Contract
 from mockserver.contract.operation import refusal_near
 from mockserver.errors import CrosschainMockError
-from mockserver.responders.refusing import refusal_in
+from mockserver.responders.refusal_answers import refusal_in
 from mockserver.testing.locked_access import WorldHandle
 from mockserver.validation import did_you_mean
 from mockserver.worlds.complaints import MOCK_FAILED, entry_lines

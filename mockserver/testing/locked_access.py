@@ -12,8 +12,8 @@ from mockserver.engine.refusal import Refusal
 from mockserver.errors import CrosschainMockError
 from mockserver.http_messages import Request, Response
 from mockserver.mock_headers import CONTROL_PATH
-from mockserver.responders.delivery import Conversation, Delivery
-from mockserver.responders.forms import BadControl
+from mockserver.responders.answer_delivery import Conversation, Delivery
+from mockserver.responders.control_forms import BadControl
 from mockserver.server.service import Service
 from mockserver.testing.argument_checks import ArgumentCheck, check_of
 from mockserver.testing.near_misses import near_miss

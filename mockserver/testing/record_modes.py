@@ -10,7 +10,7 @@ from mockserver.testing.settings import BadSetting, MockSettings
 
 if TYPE_CHECKING:
     from mockserver.server.recorder import ProxyOptions
-    from mockserver.server.recorder.tape import Tape
+    from mockserver.server.recorder.record_modes import Tape
 
 log = logging.getLogger("mockserver.recording")
 
@@ -28,7 +28,7 @@ def tape_of(settings: MockSettings) -> "Tape | None":
         return None
     if settings.recordings is None:
         raise BadSetting("record: name the folder of the recordings with recordings='…'")
-    from mockserver.server.recorder.tape import RecordMode, Tape, TapeOptions  # noqa: PLC0415
+    from mockserver.server.recorder.record_modes import RecordMode, Tape, TapeOptions  # noqa: PLC0415
 
     addresses = [text for text in (settings.upstream_v1, settings.upstream_v2) if text]
     options = TapeOptions(

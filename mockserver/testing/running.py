@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mockserver.server import capsules
+from mockserver.server.aiohttp_server import HttpServer, RawAnswering
 from mockserver.server.capsules import Replayed
-from mockserver.server.http import HttpServer, RawAnswering
 from mockserver.server.listener import Listener, bound
 from mockserver.server.process import commits_of
 from mockserver.server.service import Service
@@ -21,7 +21,7 @@ from mockserver.testing.settings import BadSetting, MockSettings
 if TYPE_CHECKING:
     import ssl
 
-    from mockserver.server.commits import Commits
+    from mockserver.server.group_commit import Commits
 
 _T = TypeVar("_T")
 _TIMEOUT_SECONDS = 10

@@ -15,7 +15,7 @@ from mockserver.contract.dialect import dialect_of
 from mockserver.errors import CrosschainMockError
 from mockserver.fast_dataclass import dataclass
 from mockserver.responders.breaks import breaks_named
-from mockserver.responders.forms import BadControl
+from mockserver.responders.control_forms import BadControl
 from mockserver.responders.replay import BadMode, ReplayMode
 from mockserver.scenarios import load_scenario
 from mockserver.scenarios.library import is_file

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Self, Unpack
 from mockserver.clock import Duration
 from mockserver.engine.outages import Direction, Window
 from mockserver.jsontext import Json
+from mockserver.responders.control_forms import check, form
 from mockserver.responders.faults.registry import Fault
-from mockserver.responders.forms import check, form
 from mockserver.responders.stubs import Stub
 from mockserver.testing.clock import MockClock
 from mockserver.testing.expected_refusals import ExpectedRefusal, MockCheckFailed, operation_ids
@@ -48,7 +48,7 @@ from mockserver.worlds.lint import LintResult, lint, lint_settings
 from mockserver.worlds.verification import unmet, verify
 
 if TYPE_CHECKING:
-    from mockserver.server.recorder.tape import Tape
+    from mockserver.server.recorder.record_modes import Tape
     from mockserver.strategies import GeneratedService
 
 _REMEDIES = Remedies(

@@ -10,11 +10,11 @@ from mockserver.engine.refusal import Refusal
 from mockserver.errors import CrosschainMockError
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
+from mockserver.responders.answer_delivery import Gate
 from mockserver.responders.breaks import breaks_named
-from mockserver.responders.delivery import Gate
+from mockserver.responders.control_forms import BadControl, check, duration_ms, form
 from mockserver.responders.faults.registry import fault_of, form_of_faults, operation_id
-from mockserver.responders.forms import BadControl, check, duration_ms, form
-from mockserver.responders.named import named_by
+from mockserver.responders.request_subjects import named_by
 from mockserver.responders.responder import Call
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.triggers import Trigger

@@ -29,7 +29,7 @@ from mockserver.operations.deposit_transactions import (
     payer_in,
     taken_by_contract,
 )
-from mockserver.responders.forms import BadControl, check, form
+from mockserver.responders.control_forms import BadControl, check, form
 from mockserver.signing import evm_transactions
 from mockserver.worlds.contracts import (
     base_coin,

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator
 from mockserver.clock import wall_ms
 from mockserver.fast_dataclass import dataclass
 from mockserver.responders.authentication import REFUSED_FOR_TIME, timestamp_ms
-from mockserver.responders.refusing import refusal_in
+from mockserver.responders.refusal_answers import refusal_in
 from mockserver.wording import counted, listed, times
 from mockserver.worlds.entry_details import nearest_form
 from mockserver.worlds.hosted import HostedWorld

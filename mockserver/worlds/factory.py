@@ -20,10 +20,10 @@ from mockserver.errors import CrosschainMockError, InvalidFile
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import Breaks, breaks_named
-from mockserver.responders.dialects import Contracts
+from mockserver.responders.control_forms import BadControl
+from mockserver.responders.dialect_contracts import Contracts
 from mockserver.responders.faults.registry import Faults
-from mockserver.responders.forms import BadControl
-from mockserver.responders.refusing import Refuser
+from mockserver.responders.refusal_answers import Refuser
 from mockserver.responders.replay import PlaybackState, ReplayMode
 from mockserver.responders.responder import PassingOn
 from mockserver.responders.stubs import Stubs

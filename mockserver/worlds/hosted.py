@@ -15,10 +15,10 @@ from mockserver.fast_dataclass import dataclass, value_class
 from mockserver.http_messages import Headers, Request, Response
 from mockserver.jsontext import Json
 from mockserver.limits import AS_LISTED, Bounds
+from mockserver.responders.answer_delivery import Gate
 from mockserver.responders.breaks import Breaks
-from mockserver.responders.delivery import Gate
+from mockserver.responders.control_forms import BadControl
 from mockserver.responders.faults.registry import Faults
-from mockserver.responders.forms import BadControl
 from mockserver.responders.replay import PlaybackState
 from mockserver.responders.responder import Call, CalledWorld, PassingOn
 from mockserver.responders.stubs import Stubs

@@ -23,7 +23,7 @@ from mockserver.http_messages import (
 )
 from mockserver.jsontext import Json
 from mockserver.mock_headers import REFUSAL_HEADER
-from mockserver.responders.refusing import JSON_HEADERS
+from mockserver.responders.refusal_answers import JSON_HEADERS
 from mockserver.sliced_work import Steps, apart
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from mockserver.engine.catalog import Chain
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.world_state import hash_key
 from mockserver.jsontext import Json
-from mockserver.responders.forms import BadControl
+from mockserver.responders.control_forms import BadControl
 from mockserver.worlds import chain as chain_transactions
 from mockserver.worlds import pool
 from mockserver.worlds.contracts import units_held

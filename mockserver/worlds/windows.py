@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from mockserver.engine.outages import Window
 from mockserver.jsontext import Json
-from mockserver.responders.forms import BadControl, duration_ms, instant_ms
+from mockserver.responders.control_forms import BadControl, duration_ms, instant_ms
 
 # Members of an outage that calendars call otherwise.
 _IN_FILES = {"inFlight": "in_flight", "downPercent": "down_percent", "lead": "announced"}

@@ -7,8 +7,8 @@ import urllib.request
 import pytest
 
 from mockserver.cli import command_table
-from mockserver.responders.forms import BadControl
-from mockserver.server.control.table import ROWS
+from mockserver.responders.control_forms import BadControl
+from mockserver.server.control.route_table import ROWS
 from tests.audit.test_ground import good
 from tests.audit.wallets import Wallet
 from tests.conftest import Client, frozen, order, running

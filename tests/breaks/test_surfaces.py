@@ -10,7 +10,7 @@ from mockserver.cli import main
 from mockserver.errors import CrosschainMockError
 from mockserver.http_messages import Headers, Request
 from mockserver.responders.breaks.catalogue import CATALOGUE
-from mockserver.responders.forms import BadControl
+from mockserver.responders.control_forms import BadControl
 from mockserver.server.assembly import build
 from mockserver.testing import BadSetting, MockSettings, running
 from tests.breaks.conftest import BRIDGE, PRICE, get

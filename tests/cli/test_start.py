@@ -24,7 +24,7 @@ print(json.dumps(told))
 """
 _NOT_NEEDED = (
     *("aiohttp.web", "jsonschema", "rich", "mockserver.recordings", "mockserver.conformance"),
-    *("mockserver.responders.replay.player", "mockserver.server.control.table"),
+    *("mockserver.responders.replay.player", "mockserver.server.control.route_table"),
     "mockserver.responders.breaks.catalogue",
 )
 

@@ -15,7 +15,7 @@ from mockserver.contract.load import ContractSource
 from mockserver.errors import InvalidFile
 from mockserver.http_messages import Headers, Request
 from mockserver.jsontext import encode
-from mockserver.server.control.table import ROWS
+from mockserver.server.control.route_table import ROWS
 from mockserver.validation import SchemaCheck
 
 Node = Mapping[str, Any]

@@ -11,7 +11,7 @@ import pytest
 from mockserver import jsontext
 from mockserver.engine.order_courses import Status
 from mockserver.http_messages import Headers, Request
-from mockserver.responders.delivery import Delivery
+from mockserver.responders.answer_delivery import Delivery
 from mockserver.server.assembly import build
 from mockserver.server.service import Service
 from mockserver.testing import running

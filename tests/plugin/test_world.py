@@ -14,7 +14,7 @@ from mockserver.clock import ClockMode, ClockRefused
 from mockserver.engine.order_courses import Status
 from mockserver.engine.refusal import CannotSteer, InvalidOutage, NothingDue, UnknownSnapshot
 from mockserver.errors import CrosschainMockError
-from mockserver.responders.forms import BadControl
+from mockserver.responders.control_forms import BadControl
 from mockserver.testing import MockCheckFailed, running
 from mockserver.testing.expected_refusals import UnknownName
 from mockserver.testing.locked_access import WorldClosed

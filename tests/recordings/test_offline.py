@@ -17,7 +17,7 @@ from mockserver.contract import load
 from mockserver.http_messages import Response
 from mockserver.recordings import RecordedExchange, Recording, Source, gather, text_of
 from mockserver.recordings import load as load_recording
-from mockserver.responders.breaches import breaches
+from mockserver.responders.contract_breaches import breaches
 from mockserver.signing.keyring import DEMO_APP_KEY
 from mockserver.testing import running as server
 from tests.conftest import frozen, running

@@ -24,7 +24,7 @@ from mockserver.recordings import (
 )
 from mockserver.recordings.redaction import Redactor
 from mockserver.recordings.redaction.masker import WALKED
-from mockserver.recordings.redaction.names import contract_words
+from mockserver.recordings.redaction.secret_names import contract_words
 from mockserver.signing import developer_signatures
 from mockserver.signing.keyring import DEMO_APP_KEY, DEMO_APP_SECRET
 from tests.conftest import HASH, WALLET, certificate, costly, order

@@ -17,8 +17,8 @@ from mockserver.conformance.session.probe_names import plain_probe
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun, Vacuous
 from mockserver.contract import Basis, Operation, ids
 from mockserver.jsontext import Json
-from mockserver.recordings.redaction.forms import MASK
-from mockserver.recordings.redaction.names import Secrecy, secrecy
+from mockserver.recordings.redaction.secret_names import Secrecy, secrecy
+from mockserver.recordings.redaction.secret_values import MASK
 from mockserver.validation import excerpt
 
 GATEWAY_STATUSES = (429, 502, 503, 504)

@@ -10,7 +10,7 @@ from mockserver.conformance.discovery import amounts
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import ids
 from mockserver.jsontext import Json
-from mockserver.recordings.redaction.names import Secrecy, secrecy
+from mockserver.recordings.redaction.secret_names import Secrecy, secrecy
 
 # As far as prices may move between two requests, as in the relations of requests.
 _PRICE_FACTOR = Decimal("1.05")

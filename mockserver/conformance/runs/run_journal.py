@@ -26,7 +26,7 @@ from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import BadEncoding, Headers, Request, Response, query_pairs
 from mockserver.jsontext import Json, read_loosely
 from mockserver.recordings.redaction import Redactor
-from mockserver.recordings.redaction.names import Secrecy, is_kept, secrecy
+from mockserver.recordings.redaction.secret_names import Secrecy, is_kept, secrecy
 from mockserver.validation import SchemaCheck
 from mockserver.wording import reason_of
 

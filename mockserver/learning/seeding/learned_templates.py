@@ -21,9 +21,9 @@ from mockserver.learning.seeding.swap_prices import SwapPrices, prices_of_swaps,
 from mockserver.learning.seeding.template_fitting import FittedSample, filtered, fitted, same
 from mockserver.recordings import RecordedExchange, Source
 from mockserver.recordings.bodies import DEFAULT_LAYOUT, layout_of
-from mockserver.responders.dialects import Contracts
+from mockserver.responders.dialect_contracts import Contracts
 from mockserver.responders.templates.evaluation import AnswerMoment, evaluated, items_in
-from mockserver.responders.templates.requests import (
+from mockserver.responders.templates.template_choice import (
     LOOKS,
     RequestCondition,
     amounts_in,

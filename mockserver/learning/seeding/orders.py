@@ -16,7 +16,7 @@ from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.learning.seeding.recorded_successes import Success, number_of
 from mockserver.operations import OPERATIONS
-from mockserver.responders.dialects import Contracts
+from mockserver.responders.dialect_contracts import Contracts
 from mockserver.scenarios import load_scenario
 from mockserver.server.resimulation import with_credentials
 

@@ -9,7 +9,7 @@ from mockserver.contract.load import has_succeeded
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.recordings import RecordedExchange, Source
-from mockserver.responders.templates.requests import plain_number
+from mockserver.responders.templates.template_choice import plain_number
 
 
 @dataclass(frozen=True, slots=True)

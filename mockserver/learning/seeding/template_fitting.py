@@ -14,7 +14,7 @@ from mockserver.responders.templates.evaluation import (
     evaluated,
     items_in,
 )
-from mockserver.responders.templates.requests import amounts_in, plain_number
+from mockserver.responders.templates.template_choice import amounts_in, plain_number
 
 # A shorter text may equal an input by chance.
 _SHORTEST_ECHO = 3

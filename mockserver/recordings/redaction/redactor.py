@@ -10,17 +10,17 @@ from mockserver.http_messages import Coded, Headers, Request, Response
 from mockserver.jsontext import NotJson
 from mockserver.recordings.bodies import encode, layout_of
 from mockserver.recordings.recording import RecordedExchange, StandIns
-from mockserver.recordings.redaction.forms import MASK, is_public
-from mockserver.recordings.redaction.headers import (
+from mockserver.recordings.redaction.kept_headers import (
     REQUEST_HEADERS,
     RESPONSE_HEADERS,
     is_noted,
     may_tell,
     secrets_of,
 )
+from mockserver.recordings.redaction.known_secrets import Memory
 from mockserver.recordings.redaction.masker import Masker
-from mockserver.recordings.redaction.memory import Memory
-from mockserver.recordings.redaction.names import Secrecy, secrecy
+from mockserver.recordings.redaction.secret_names import Secrecy, secrecy
+from mockserver.recordings.redaction.secret_values import MASK, is_public
 from mockserver.recordings.redaction.standins import StandInMaker
 from mockserver.signing import developer_signatures
 from mockserver.signing.keyring import DEMO_APP_KEY, DEMO_APP_SECRET

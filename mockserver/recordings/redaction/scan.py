@@ -10,12 +10,12 @@ from mockserver import file_formats, limits, userfiles
 from mockserver.errors import InvalidFile, Problem
 from mockserver.fast_dataclass import dataclass
 from mockserver.file_formats import Document
-from mockserver.recordings.archive import NotUnpacked, unpack
 from mockserver.recordings.files import exchanges_of
 from mockserver.recordings.folder import LOCK_FILE
 from mockserver.recordings.recording import RecordedExchange
-from mockserver.recordings.redaction.names import published_examples
 from mockserver.recordings.redaction.redactor import Redactor
+from mockserver.recordings.redaction.secret_names import published_examples
+from mockserver.recordings.zip_archives import NotUnpacked, unpack
 
 _WHY = {
     "name": "its name says that it is a secret",

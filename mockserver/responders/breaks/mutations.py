@@ -15,8 +15,8 @@ from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import Headers, Request, Response, pairs_or
 from mockserver.jsontext import Json
 from mockserver.mock_headers import REFUSAL_HEADER
-from mockserver.responders.delivery import Delivery
-from mockserver.responders.refusing import JSON_HEADERS
+from mockserver.responders.answer_delivery import Delivery
+from mockserver.responders.refusal_answers import JSON_HEADERS
 from mockserver.responders.responder import Call
 
 # Entries in the memory of a break in one world; what is older is forgotten.

@@ -15,9 +15,9 @@ from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import PHRASES, Response
 from mockserver.jsontext import Json
 from mockserver.mock_headers import MUTATED_HEADER, REFUSAL_HEADER
-from mockserver.responders.delivery import Cut, Delivery
-from mockserver.responders.forms import BadControl, duration_ms
-from mockserver.responders.refusing import JSON_TYPE
+from mockserver.responders.answer_delivery import Cut, Delivery
+from mockserver.responders.control_forms import BadControl, duration_ms
+from mockserver.responders.refusal_answers import JSON_TYPE
 from mockserver.responders.responder import Call
 from mockserver.validation import dotted
 

@@ -15,10 +15,10 @@ from mockserver.file_formats import value_of
 from mockserver.http_messages import Response
 from mockserver.jsontext import Json, Schema
 from mockserver.mock_headers import FAULT_HEADER
-from mockserver.responders.delivery import Delivery
+from mockserver.responders.answer_delivery import Delivery
+from mockserver.responders.control_forms import BadControl, check, shipped_forms, variants
 from mockserver.responders.faults.kinds import KINDS, Disturb, FaultedCall, Quota, rule_name
-from mockserver.responders.forms import BadControl, check, shipped_forms, variants
-from mockserver.responders.named import named_by
+from mockserver.responders.request_subjects import named_by
 from mockserver.responders.responder import Call
 from mockserver.responders.settable import Settable
 from mockserver.validation import did_you_mean

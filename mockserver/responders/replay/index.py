@@ -21,7 +21,7 @@ from mockserver.recordings import (
     read_request,
 )
 from mockserver.recordings.redaction import Redactor
-from mockserver.responders.replay.state import ReplayMode
+from mockserver.responders.replay.playback_state import ReplayMode
 from mockserver.wording import counted
 
 # How many reasons the line at the start gives; the rest is counted.

@@ -10,9 +10,10 @@ from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import Request, Response
 from mockserver.mock_headers import EPOCH_HEADER, SOURCE_HEADER, WORLD_HEADER
 from mockserver.recordings import RequestReading, read_request
-from mockserver.responders.refusing import JSON_TYPE
+from mockserver.responders.refusal_answers import JSON_TYPE
 from mockserver.responders.replay.index import ExchangeIndex, Playable, Replay
-from mockserver.responders.replay.outages import (
+from mockserver.responders.replay.playback_state import PlaybackState
+from mockserver.responders.replay.replayed_outages import (
     Simulate,
     after_event,
     disturbed,
@@ -20,7 +21,6 @@ from mockserver.responders.replay.outages import (
     on_its_way,
     route_of_exchange,
 )
-from mockserver.responders.replay.state import PlaybackState
 from mockserver.responders.responder import Call
 from mockserver.responders.stubs import FRAMING
 

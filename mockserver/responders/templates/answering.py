@@ -21,11 +21,11 @@ from mockserver.jsontext import Json
 from mockserver.mock_headers import SOURCE_HEADER
 from mockserver.recordings.bodies import DEFAULT_LAYOUT, encode
 from mockserver.recordings.matching import MatchRules, load_rules
-from mockserver.responders.refusing import JSON_TYPE
-from mockserver.responders.replay.outages import forbidden
+from mockserver.responders.refusal_answers import JSON_TYPE
+from mockserver.responders.replay.replayed_outages import forbidden
 from mockserver.responders.responder import Call
 from mockserver.responders.templates.evaluation import AnswerMoment, alike, evaluated, without
-from mockserver.responders.templates.requests import (
+from mockserver.responders.templates.template_choice import (
     LOOKS,
     RequestCondition,
     condition_of,

@@ -24,7 +24,7 @@ from typing import Any
 
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json, encode, plain
-from mockserver.responders.templates.requests import amounts_in
+from mockserver.responders.templates.template_choice import amounts_in
 from mockserver.scenarios.template_names import ListedNames, NamedInputs
 
 ROUNDINGS = {"down": ROUND_FLOOR, "near": ROUND_HALF_EVEN, "up": ROUND_CEILING}

@@ -8,8 +8,8 @@ from mockserver import jsontext, limits
 from mockserver.errors import CrosschainMockError
 from mockserver.http_messages import Response
 from mockserver.jsontext import Json
-from mockserver.responders.refusing import JSON_TYPE
-from mockserver.server.control.row import ControlRequest
+from mockserver.responders.refusal_answers import JSON_TYPE
+from mockserver.server.control.route import ControlRequest
 from mockserver.signing import curve, v1_deposit_transactions
 from mockserver.signing.keyring import Keyring
 from mockserver.worlds import chain, marks, node

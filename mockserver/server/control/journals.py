@@ -12,12 +12,12 @@ from mockserver.http_messages import Headers
 from mockserver.jsontext import Json, picked
 from mockserver.recordings import RecordedExchange, Recording
 from mockserver.recordings.files import exchange_text, head_text
+from mockserver.responders.control_forms import BadControl
 from mockserver.responders.faults.kinds import rule_name
 from mockserver.responders.faults.registry import operation_id
-from mockserver.responders.forms import BadControl
-from mockserver.responders.named import named_by
+from mockserver.responders.request_subjects import named_by
 from mockserver.responders.responder import SIMULATION
-from mockserver.server.control.row import ControlRequest
+from mockserver.server.control.route import ControlRequest
 from mockserver.sliced_work import Steps, each, in_slices
 from mockserver.worlds import audit as audits
 from mockserver.worlds import verification

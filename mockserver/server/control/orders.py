@@ -11,8 +11,8 @@ from mockserver.engine.orders import Event, Order, OrderView
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
-from mockserver.responders.forms import BadControl
-from mockserver.server.control.row import ControlRequest
+from mockserver.responders.control_forms import BadControl
+from mockserver.server.control.route import ControlRequest
 from mockserver.sliced_work import in_slices
 from mockserver.worlds.audit import Money
 from mockserver.worlds.hosted import HostedWorld

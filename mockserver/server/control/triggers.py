@@ -1,7 +1,7 @@
 """Control of what happens at a call: triggers, held answers, and prices that move."""
 
 from mockserver.jsontext import Json
-from mockserver.server.control.row import ControlRequest
+from mockserver.server.control.route import ControlRequest
 from mockserver.worlds.actions import add_trigger, new_price
 from mockserver.worlds.triggers import TriggerTally, trigger_json
 

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import count
 
 from mockserver.jsontext import Json
-from mockserver.server.workers.board import BEAT_S, Board
 from mockserver.server.workers.channel import Channel, Message
+from mockserver.server.workers.shared_memory import BEAT_S, Board
 from mockserver.worlds.homes import home_of
 from mockserver.worlds.hosted import Elsewhere, WorldAway
 

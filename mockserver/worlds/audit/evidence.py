@@ -25,7 +25,7 @@ from mockserver.operations.money_traces import (
     TracedTransfer,
 )
 from mockserver.operations.order_texts import OrderRules
-from mockserver.responders.delivery import Cut
+from mockserver.responders.answer_delivery import Cut
 from mockserver.responders.responder import GENERATED, PLAYBACK, STUB, UPSTREAM
 from mockserver.sliced_work import Steps
 from mockserver.worlds import pool

@@ -9,7 +9,7 @@ from itertools import chain
 from mockserver import limits
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.responders.forms import BadControl
+from mockserver.responders.control_forms import BadControl
 from mockserver.sliced_work import Steps, at_once
 from mockserver.validation import did_you_mean
 from mockserver.wording import audit_lines

@@ -10,7 +10,7 @@ from mockserver import limits
 from mockserver.clock import ClockRefused
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.responders.forms import BadControl, duration_ms
+from mockserver.responders.control_forms import BadControl, duration_ms
 from mockserver.sliced_work import Steps, at_once
 from mockserver.validation import did_you_mean
 from mockserver.wording import counted, lint_lines

@@ -14,8 +14,8 @@ from mockserver import jsontext
 from mockserver.engine.dumps import to_plain
 from mockserver.http_messages import Coded, Headers, Request, Response
 from mockserver.jsontext import Json
-from mockserver.recordings.redaction.forms import is_secret
-from mockserver.responders.refusing import JSON_HEADERS
+from mockserver.recordings.redaction.secret_values import is_secret
+from mockserver.responders.refusal_answers import JSON_HEADERS
 from mockserver.worlds.journal import StoredEntry
 
 _MOST_SHARED = 4_096

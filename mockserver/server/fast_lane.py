@@ -1,10 +1,10 @@
 """The fast lane: a request that has come whole is answered where its bytes arrive.
 
-aiohttp's own parser reads every request that is not like others before (`repeated.py`), and the
-same service answers. What is saved is the way through a task and two turns of the loop for a
-request that nothing waits for. Everything else (a body still on its way, pipelining, HTTP/1.0,
-`Connection: close`, broken HTTP, a delay, a fault, a client that does not read) goes down the
-ordinary road (aiohttp's), as if nothing had been read before.
+aiohttp's own parser reads every request that is not like others before
+(`repeated_request_parsing.py`), and the same service answers. What is saved is the way through a
+task and two turns of the loop for a request that nothing waits for. Everything else (a body still
+on its way, pipelining, HTTP/1.0, `Connection: close`, broken HTTP, a delay, a fault, a client that
+does not read) goes down the ordinary road (aiohttp's), as if nothing had been read before.
 
 The lane may be left out: `HttpServer(answering, lane=False)`.
 """
@@ -18,14 +18,14 @@ from aiohttp.web_protocol import RequestHandler
 
 from mockserver import limits
 from mockserver.http_messages import Request, Response
-from mockserver.responders.delivery import Commit, Delivery, delivery_of
+from mockserver.responders.answer_delivery import Commit, Delivery, delivery_of
+from mockserver.server.aiohttp_requests import RawAnswering, WireHeaders, request_of
 from mockserver.server.connection import Connection, is_ordinary
-from mockserver.server.heads import Heads
-from mockserver.server.repeated import Repeated
-from mockserver.server.wire import RawAnswering, WireHeaders, request_of
+from mockserver.server.repeated_request_parsing import Repeated
+from mockserver.server.response_heads import Heads
 
 if TYPE_CHECKING:
-    from mockserver.server.commits import Commits
+    from mockserver.server.group_commit import Commits
 
 _NEEDED = (
     *("_close", "_force_close", "_manager", "_messages", "_next_keepalive_close_time", "_paused"),

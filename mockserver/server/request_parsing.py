@@ -11,7 +11,7 @@ from multidict import MultiMapping
 
 from mockserver import limits
 from mockserver.http_messages import Request
-from mockserver.server.wire import invite_body
+from mockserver.server.aiohttp_requests import invite_body
 
 # A name or an address, IPv6 in brackets, and a port; a client that knows none sends nothing.
 _HOST = re.compile(

@@ -10,8 +10,8 @@ from typing import Any
 
 from mockserver import file_formats, limits, resources, tables
 from mockserver.jsontext import Json
-from mockserver.responders.forms import FormTable, filled, named_code, shipped_forms
-from mockserver.server.control.row import SAVED_DEPTH, ControlExample, Row
+from mockserver.responders.control_forms import FormTable, filled, named_code, shipped_forms
+from mockserver.server.control.route import SAVED_DEPTH, ControlExample, Row
 
 
 def read(file: Path) -> Iterator[Row]:

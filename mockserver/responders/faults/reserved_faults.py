@@ -14,7 +14,7 @@ from mockserver.http_messages import Request
 from mockserver.limits import AMOUNT_DIGITS
 from mockserver.responders.faults.kinds import KINDS, FaultedCall, OptionValues
 from mockserver.responders.faults.registry import Fault, FaultTrigger, Strike
-from mockserver.responders.named import deposit_of
+from mockserver.responders.request_subjects import deposit_of
 from mockserver.responders.responder import Call
 
 # The fault of each reserved name: its kind, its options, and whether the effect happens.

@@ -11,8 +11,8 @@ from mockserver.errors import CrosschainMockError
 from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import Headers
 from mockserver.jsontext import Json, Schema
-from mockserver.responders.refusing import refusal_in
-from mockserver.server.control.guard import Guard
+from mockserver.responders.refusal_answers import refusal_in
+from mockserver.server.control.authorization import Guard
 from mockserver.worlds.factory import WorldFactory
 from mockserver.worlds.hosted import HostedWorld, Worlds
 

@@ -13,7 +13,7 @@ from mockserver.http_messages import Request, Response
 from mockserver.recordings.bodies import FOLDER
 from mockserver.recordings.folder import LOCK_FILE
 from mockserver.responders.replay import ReplayMode
-from mockserver.server.recorder.keeper import KeeperOptions, RecordingKeeper
+from mockserver.server.recorder.exchange_keeper import KeeperOptions, RecordingKeeper
 from mockserver.server.recorder.upstream import (
     NoUpstreamAnswer,
     ProxyOptions,

@@ -12,18 +12,18 @@ from aiohttp.web_request import BaseRequest
 
 from mockserver.http_messages import Request
 from mockserver.mock_headers import CONTROL_PATH
-from mockserver.responders.delivery import Delivery
-from mockserver.server.http import HttpServer
-from mockserver.server.lane import LaneConnection
+from mockserver.responders.answer_delivery import Delivery
+from mockserver.server.aiohttp_requests import head_of
+from mockserver.server.aiohttp_server import HttpServer
+from mockserver.server.fast_lane import LaneConnection
 from mockserver.server.service import Service
-from mockserver.server.wire import head_of
 from mockserver.server.workers.channel import Message
 from mockserver.server.workers.peers import Peers
-from mockserver.server.workers.relaying import Inside, Outside
+from mockserver.server.workers.tls_relaying import Inside, Outside
 from mockserver.worlds.hosted import Elsewhere, WorldAway
 
 if TYPE_CHECKING:
-    from mockserver.server.commits import Commits
+    from mockserver.server.group_commit import Commits
 
 # How often a request is handed over: more often only where app keys are bound just now.
 _MOST_HOPS = 4

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from urllib.parse import unquote
 
-from mockserver.recordings.redaction.forms import MASK, is_everywhere, stand_in
-from mockserver.recordings.redaction.unpacking import SHORT
+from mockserver.recordings.redaction.nested_encodings import SHORT
+from mockserver.recordings.redaction.secret_values import MASK, is_everywhere, stand_in
 from mockserver.signing.keyring import DEMO_APP_KEY
 
 _WINDOW = 6

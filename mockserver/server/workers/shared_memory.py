@@ -3,7 +3,7 @@
 import mmap
 import time
 
-from mockserver.server.control.row import WorkerState
+from mockserver.server.control.route import WorkerState
 
 HANGING_S = 5.0
 """How long a process may be silent before its worlds are refused, in seconds.

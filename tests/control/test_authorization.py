@@ -4,7 +4,7 @@ import http.client
 
 import pytest
 
-from mockserver.server.control.guard import Guard, guard_for, is_this_machine
+from mockserver.server.control.authorization import Guard, guard_for, is_this_machine
 from tests.conftest import START_MS, frozen, running
 
 TOKEN = "correct-horse-battery-staple"  # noqa: S105

@@ -12,8 +12,8 @@ from mockserver.http_messages import Headers, Request
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import catalogue as breaks
 from mockserver.server.assembly import Settings, build
-from mockserver.server.control.row import Row
-from mockserver.server.control.table import ROWS
+from mockserver.server.control.route import Row
+from mockserver.server.control.route_table import ROWS
 from mockserver.server.service import Service
 from mockserver.signing.keyring import EXAMPLE_ADDRESS
 

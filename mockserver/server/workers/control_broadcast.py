@@ -13,14 +13,14 @@ from mockserver.errors import CrosschainMockError
 from mockserver.http_messages import Headers, Request, Response
 from mockserver.jsontext import Json
 from mockserver.mock_headers import EPOCH_HEADER
-from mockserver.responders.delivery import Delivery, Pending, delivery_of
-from mockserver.responders.forms import BadControl
-from mockserver.responders.refusing import JSON_TYPE
+from mockserver.responders.answer_delivery import Delivery, Pending, delivery_of
+from mockserver.responders.control_forms import BadControl
+from mockserver.responders.refusal_answers import JSON_TYPE
 from mockserver.server import console, cors
 from mockserver.server.control.about import counts_of, metrics_of
 from mockserver.server.control.dispatcher import refused
-from mockserver.server.control.exposition import TEXT_TYPE, exposed, wants_text
-from mockserver.server.control.row import ControlRequest, NotAllowed
+from mockserver.server.control.prometheus import TEXT_TYPE, exposed, wants_text
+from mockserver.server.control.route import ControlRequest, NotAllowed
 from mockserver.server.workers.channel import Message
 from mockserver.server.workers.peers import PeerAway, Peers
 from mockserver.worlds.homes import home_of
@@ -35,8 +35,8 @@ from mockserver.worlds.hosted import (
 )
 
 if TYPE_CHECKING:
-    from mockserver.server.commits import Commits
-    from mockserver.server.control.row import Row
+    from mockserver.server.control.route import Row
+    from mockserver.server.group_commit import Commits
     from mockserver.server.service import Service
 
 # What any process can tell while others are away, and so must not go to that of a world.

@@ -17,7 +17,7 @@ from mockserver.http_messages import Request, Response
 from mockserver.recordings import RecordedExchange, Recording, RecordingFolder, StandIns
 from mockserver.recordings.formats import ForeignRecording
 from mockserver.recordings.redaction import Redactor
-from mockserver.responders.dialects import Contracts
+from mockserver.responders.dialect_contracts import Contracts
 from mockserver.wording import counted
 
 # A few answers show the dialect, and checking them takes time.

@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable, Iterator
 from urllib.parse import quote_plus, unquote_plus
 
-from mockserver.recordings.redaction.forms import MASK, has_any, looks_secret
-from mockserver.recordings.redaction.names import Secrecy, secrecy
+from mockserver.recordings.redaction.secret_names import Secrecy, secrecy
+from mockserver.recordings.redaction.secret_values import MASK, has_any, looks_secret
 
 TextChange = Callable[[str, str], str]
 """Returns a value as it may be kept, given its name, empty where it has none."""

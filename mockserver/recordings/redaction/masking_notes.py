@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Self, TypeVar
 
 from mockserver.jsontext import Json
-from mockserver.recordings.redaction.forms import MASK, stand_in
-from mockserver.recordings.redaction.memory import Memory
+from mockserver.recordings.redaction.known_secrets import Memory
+from mockserver.recordings.redaction.secret_values import MASK, stand_in
 from mockserver.recordings.redaction.standins import StandInMaker
 
 _Result = TypeVar("_Result")

@@ -8,7 +8,7 @@ from aiohttp.web_request import BaseRequest
 from multidict import CIMultiDict, CIMultiDictProxy
 
 from mockserver.http_messages import Headers, Request, Response
-from mockserver.responders.delivery import Delivery
+from mockserver.responders.answer_delivery import Delivery
 
 
 class RawAnswering(Protocol):

@@ -14,8 +14,8 @@ from mockserver.engine import abi
 from mockserver.engine.catalog import Placed
 from mockserver.engine.refusal import Refusal
 from mockserver.jsontext import Json, plain
-from mockserver.responders.breaks.converters import EXACT, WORDS, times, unsigned_number
 from mockserver.responders.breaks.mutations import MutationContext
+from mockserver.responders.breaks.wrong_values import EXACT, WORDS, times, unsigned_number
 from mockserver.signing import rlp
 
 # Between these a number in a call looks like a time, in seconds since 1970.

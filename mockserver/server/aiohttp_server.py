@@ -16,7 +16,7 @@ from aiohttp.web_response import StreamResponse
 
 from mockserver import content_codings, limits
 from mockserver.http_messages import Request, Response
-from mockserver.responders.delivery import (
+from mockserver.responders.answer_delivery import (
     Cut,
     Delivery,
     Gate,
@@ -25,16 +25,16 @@ from mockserver.responders.delivery import (
     delivery_of,
     joined,
 )
+from mockserver.server.aiohttp_requests import RawAnswering, head_of
 from mockserver.server.connection import Connection, ConnectionServer, http_response
-from mockserver.server.heads import Heads, cut_head
-from mockserver.server.incoming import UnreadableRequest, body_of, too_large, too_many_values
-from mockserver.server.lane import LaneConnection, is_possible
-from mockserver.server.repeated import Repeated
-from mockserver.server.wire import RawAnswering, head_of
+from mockserver.server.fast_lane import LaneConnection, is_possible
+from mockserver.server.repeated_request_parsing import Repeated
+from mockserver.server.request_parsing import UnreadableRequest, body_of, too_large, too_many_values
+from mockserver.server.response_heads import Heads, cut_head
 from mockserver.worlds.hosted import Elsewhere
 
 if TYPE_CHECKING:
-    from mockserver.server.commits import Commits
+    from mockserver.server.group_commit import Commits
 
 __all__ = ["HttpServer", "RawAnswering"]
 
@@ -181,7 +181,7 @@ def _handler(answering: RawAnswering, server: HttpServer) -> Callable[[BaseReque
             return await _whole(server, answer)
 
         # Few clients open one.
-        from mockserver.server.sockets import conversed  # noqa: PLC0415
+        from mockserver.server.websockets import conversed  # noqa: PLC0415
 
         delivery = await _arrived(server, delivery)
         return await conversed(http, delivery, heard, server.stopping)

@@ -4,8 +4,8 @@ import base64
 import re
 from collections.abc import Iterator
 
-from mockserver.recordings.redaction.forms import is_random, looks_secret
-from mockserver.recordings.redaction.names import Secrecy, secrecy
+from mockserver.recordings.redaction.secret_names import Secrecy, secrecy
+from mockserver.recordings.redaction.secret_values import is_random, looks_secret
 
 REQUEST_HEADERS = frozenset(
     "accept address chain content-type evmaddress expiretime publickey timestamp".split()

@@ -8,10 +8,10 @@ from mockserver.clock import ticks_ms
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.mock_headers import ELAPSED_HEADER
-from mockserver.responders.forms import BadControl
-from mockserver.responders.named import named_by
+from mockserver.responders.control_forms import BadControl
+from mockserver.responders.request_subjects import named_by
 from mockserver.server.control.clocks import show as clock_of
-from mockserver.server.control.row import ControlRequest, ServerState
+from mockserver.server.control.route import ControlRequest, ServerState
 from mockserver.sliced_work import SLICE_MS
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from mockserver.recordings.redaction.names import (
+from mockserver.recordings.redaction.secret_names import (
     Secrecy,
     contract_words,
     phrase_words,

@@ -7,9 +7,9 @@ from mockserver.engine.catalog import Chain
 from mockserver.engine.refusal import Refusal
 from mockserver.http_messages import Request, Response
 from mockserver.jsontext import Json
-from mockserver.responders.delivery import Delivery
-from mockserver.responders.refusing import JSON_TYPE
-from mockserver.server.control.row import ServerState
+from mockserver.responders.answer_delivery import Delivery
+from mockserver.responders.refusal_answers import JSON_TYPE
+from mockserver.server.control.route import ServerState
 from mockserver.worlds import node
 from mockserver.worlds.hosted import HostedWorld
 

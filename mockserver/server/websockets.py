@@ -12,10 +12,10 @@ from aiohttp.web_ws import WebSocketResponse
 
 from mockserver import jsontext, limits
 from mockserver.http_messages import Response
-from mockserver.responders.delivery import Conversation, Delivery
-from mockserver.responders.refusing import JSON_TYPE
+from mockserver.responders.answer_delivery import Conversation, Delivery
+from mockserver.responders.refusal_answers import JSON_TYPE
 from mockserver.server.connection import Connection, http_response
-from mockserver.server.incoming import too_many_values
+from mockserver.server.request_parsing import too_many_values
 
 # How often the world is looked at for news, and how often that counts as a poll, in seconds: as
 # often as a client without a WebSocket might ask.

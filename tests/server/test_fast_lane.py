@@ -18,11 +18,11 @@ from multidict import CIMultiDict
 
 from mockserver.clock import ClockMode
 from mockserver.http_messages import plain_request
-from mockserver.server import lane
+from mockserver.server import fast_lane
+from mockserver.server.aiohttp_requests import WireHeaders
+from mockserver.server.aiohttp_server import HttpServer
 from mockserver.server.assembly import Settings, build
-from mockserver.server.http import HttpServer
-from mockserver.server.repeated import Repeated
-from mockserver.server.wire import WireHeaders
+from mockserver.server.repeated_request_parsing import Repeated
 from tests.conftest import START_MS, costly, listening, turns
 
 _DATE = re.compile(rb"(?<=\r\nDate: )[^\r]*|(?<=\r\nX-Mock-Epoch: )[^\r]*")
@@ -207,7 +207,7 @@ def _cut(stream: bytes, places: list[int]) -> list[bytes]:
 
 
 def test_the_lane_is_there_for_this_aiohttp() -> None:
-    assert lane.is_possible()
+    assert fast_lane.is_possible()
 
 
 @costly(16, 1000)

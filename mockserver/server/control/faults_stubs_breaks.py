@@ -12,7 +12,7 @@ from mockserver.jsontext import Json
 from mockserver.responders import stubs
 from mockserver.responders.faults import registry as faults
 from mockserver.responders.faults.registry import Tally
-from mockserver.server.control.row import ControlRequest
+from mockserver.server.control.route import ControlRequest
 from mockserver.sliced_work import apart, in_slices
 
 

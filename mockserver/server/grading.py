@@ -12,8 +12,8 @@ from typing import Any
 
 from mockserver.jsontext import Json
 from mockserver.mock_headers import REFUSAL_HEADER
+from mockserver.responders.answer_delivery import Delivery
 from mockserver.responders.breaks.active import breaks_named
-from mockserver.responders.delivery import Delivery
 from mockserver.responders.responder import Call
 from mockserver.worlds.hosted import HostedCall
 

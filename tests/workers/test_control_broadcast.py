@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from mockserver.server.workers.passing import past
+from mockserver.server.workers.connection_passing import past
 from mockserver.worlds.homes import home_of
 from tests.conftest import PATIENCE_S, eventually
 from tests.workers.conftest import WORKERS, Multi, keys_of
