@@ -148,13 +148,13 @@ def reference(folder: Path, check: bool) -> None:
     from mockserver.contract.reference_pages import pages
     from mockserver.scenarios import library
     from mockserver.server.control.reference_pages import pages as control_pages
-    from mockserver.worlds.audit import findings
-    from mockserver.worlds.lint.page import page as lint_page
+    from mockserver.worlds.audit import finding_kinds
+    from mockserver.worlds.lint.reference_page import page as lint_page
 
     stale = []
     pages_by_name = {**pages(rules_by_fact()), **control_pages()}
     pages_by_name |= {"limits.md": limits.page(), "options.md": option_table.page()}
-    pages_by_name |= {"lint.md": lint_page(), "audit.md": findings.page()}
+    pages_by_name |= {"lint.md": lint_page(), "audit.md": finding_kinds.page()}
     pages_by_name["scenarios.md"] = library.page()
     for name, text in pages_by_name.items():
         path = folder / name

@@ -8,10 +8,10 @@ from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import printable
 from mockserver.responders.refusal_answers import refusal_in
 from mockserver.wording import counted, one_line
-from mockserver.worlds.complaints import Remedies, complaints, unexpected_since, unused
-from mockserver.worlds.ground import ground_of
+from mockserver.worlds.end_of_test_check import Remedies, complaints, unexpected_since, unused
 from mockserver.worlds.hosted import DEFAULT_WORLD, HostedWorld, Worlds
 from mockserver.worlds.journal_text import readable_journal
+from mockserver.worlds.verdict_evidence import ground_of
 from mockserver.worlds.verification import unmet
 
 _REMEDIES = Remedies(

@@ -38,8 +38,8 @@ from mockserver.server.resimulation import with_credentials
 from mockserver.server.service import Service
 from mockserver.validation import dotted, excerpt
 from mockserver.wording import counted, reason_of
-from mockserver.worlds.actions import heal
 from mockserver.worlds.hosted import DEFAULT_WORLD
+from mockserver.worlds.trigger_actions import heal
 
 FORMAT = "crosschain-mock/capsule@1"
 HEAD, SCENARIO, JOURNAL = "capsule.json", "scenario.yaml", "journal"

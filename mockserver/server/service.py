@@ -37,7 +37,6 @@ from mockserver.server.control import Control
 from mockserver.server.control.dispatcher import refused
 from mockserver.server.descriptor_exhaustion import without_files
 from mockserver.server.grading import GradedRun
-from mockserver.worlds.actions import Moment, fire
 from mockserver.worlds.hosted import (
     DEFAULT_WORLD,
     BadWorldKey,
@@ -49,6 +48,7 @@ from mockserver.worlds.hosted import (
     WorldAway,
     Worlds,
 )
+from mockserver.worlds.trigger_actions import Moment, fire
 
 if TYPE_CHECKING:
     from mockserver.server.access_log import AccessLog

@@ -12,9 +12,9 @@ from mockserver.errors import CrosschainMockError
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.validation import did_you_mean
-from mockserver.worlds.actions import add_trigger
 from mockserver.worlds.audit import Moved
 from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.trigger_actions import add_trigger
 
 START = "start"
 """The place of failures that last for the whole run."""

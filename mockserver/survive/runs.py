@@ -34,11 +34,11 @@ from mockserver.survive.shared_clock import ClockPage, answered_last
 from mockserver.testing import MockServer, MockSettings, MockWorld
 from mockserver.testing.locked_access import LockedService
 from mockserver.testing.running import listening, loop_in_thread
-from mockserver.worlds.actions import heal
 from mockserver.worlds.audit import Expected, Moved, Verdict, judge_run
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.lint import LintResult, lint
+from mockserver.worlds.trigger_actions import heal
 from mockserver.worlds.verification import unstruck
 
 HOUR_MS = 3_600_000

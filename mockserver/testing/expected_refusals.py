@@ -8,7 +8,7 @@ from mockserver.errors import CrosschainMockError
 from mockserver.responders.refusal_answers import refusal_in
 from mockserver.testing.locked_access import WorldHandle
 from mockserver.validation import did_you_mean
-from mockserver.worlds.complaints import MOCK_FAILED, entry_lines
+from mockserver.worlds.end_of_test_check import MOCK_FAILED, entry_lines
 from mockserver.worlds.journal import Entry
 
 

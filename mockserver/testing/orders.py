@@ -10,7 +10,7 @@ from mockserver.errors import CrosschainMockError
 from mockserver.server.control import orders
 from mockserver.testing.locked_access import WorldHandle, public_api
 from mockserver.testing.options import Course, OrderRef, OrderStatus, Pace, word
-from mockserver.worlds.actions import add_trigger
+from mockserver.worlds.trigger_actions import add_trigger
 from mockserver.worlds.triggers import Trigger
 
 

@@ -17,7 +17,7 @@ from mockserver.testing.options import (
     json_of,
     spelled,
 )
-from mockserver.worlds.actions import add_trigger
+from mockserver.worlds.trigger_actions import add_trigger
 from mockserver.worlds.triggers import Trigger
 
 When = Literal["before", "after"]

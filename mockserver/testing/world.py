@@ -36,15 +36,21 @@ from mockserver.testing.options import (
 from mockserver.testing.orders import MockOrders, order_id_or_text
 from mockserver.testing.settings import BadSetting, MockSettings
 from mockserver.testing.triggers import At, When, price_body
-from mockserver.worlds.actions import new_price
+from mockserver.worlds.announced_transactions import announce
 from mockserver.worlds.audit import QUOTE_AGE_MS, Claim, Expected, Verdict, judge, kinds_named
-from mockserver.worlds.chain import announce
-from mockserver.worlds.complaints import Remedies, complaints, entry_lines, unexpected_since, unused
-from mockserver.worlds.ground import ground_of
+from mockserver.worlds.end_of_test_check import (
+    Remedies,
+    complaints,
+    entry_lines,
+    unexpected_since,
+    unused,
+)
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.journal_text import readable_journal
 from mockserver.worlds.lint import LintResult, lint, lint_settings
+from mockserver.worlds.trigger_actions import new_price
+from mockserver.worlds.verdict_evidence import ground_of
 from mockserver.worlds.verification import unmet, verify
 
 if TYPE_CHECKING:

@@ -30,12 +30,12 @@ from mockserver.responders.stubs import Stubs
 from mockserver.signing import curve
 from mockserver.signing.keyring import Keyring
 from mockserver.validation import SchemaCheck, did_you_mean
-from mockserver.worlds.actions import add_trigger, load_triggers
-from mockserver.worlds.chain import restore
+from mockserver.worlds.announced_transactions import restore
 from mockserver.worlds.hosted import FORMAT, HostedWorld
 from mockserver.worlds.journal import WorldJournal
-from mockserver.worlds.nodestate import PACE_MS, NodeState
-from mockserver.worlds.transactions import ChainTransaction
+from mockserver.worlds.node_state import PACE_MS, NodeState
+from mockserver.worlds.transaction_store import ChainTransaction
+from mockserver.worlds.trigger_actions import add_trigger, load_triggers
 from mockserver.worlds.triggers import Triggers
 
 if TYPE_CHECKING:

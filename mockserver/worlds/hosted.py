@@ -23,12 +23,12 @@ from mockserver.responders.replay import PlaybackState
 from mockserver.responders.responder import Call, CalledWorld, PassingOn
 from mockserver.responders.stubs import Stubs
 from mockserver.worlds.blocks import Blocks
-from mockserver.worlds.claims import Beliefs
+from mockserver.worlds.claims_and_expectations import Beliefs
 from mockserver.worlds.journal import JournalSpace, WorldJournal
-from mockserver.worlds.nodestate import NodeState
-from mockserver.worlds.token import WorldToken
-from mockserver.worlds.transactions import ChainTransaction, ChainTransactions
+from mockserver.worlds.node_state import NodeState
+from mockserver.worlds.transaction_store import ChainTransaction, ChainTransactions
 from mockserver.worlds.triggers import Triggers
+from mockserver.worlds.world_token import WorldToken
 
 DEFAULT_WORLD = "default"
 FORMAT = "crosschain-mock/world@1"

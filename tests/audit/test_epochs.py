@@ -9,7 +9,7 @@ import pytest
 from mockserver.cli import command_table
 from mockserver.responders.control_forms import BadControl
 from mockserver.server.control.route_table import ROWS
-from tests.audit.test_ground import good
+from tests.audit.test_verdict_evidence import good
 from tests.audit.wallets import Wallet
 from tests.conftest import Client, frozen, order, running
 from tests.control.conftest import QUOTE_PATH

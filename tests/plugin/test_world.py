@@ -19,7 +19,7 @@ from mockserver.testing import MockCheckFailed, running
 from mockserver.testing.expected_refusals import UnknownName
 from mockserver.testing.locked_access import WorldClosed
 from mockserver.testing.options import WrongWord
-from mockserver.worlds.chain import BadTransaction
+from mockserver.worlds.announced_transactions import BadTransaction
 from tests.conftest import WALLET
 from tests.plugin.conftest import Client
 

@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from mockserver.server.workers.connection_passing import past
-from mockserver.worlds.homes import home_of
+from mockserver.worlds.process_of_world import home_of
 from tests.conftest import PATIENCE_S, eventually
 from tests.workers.conftest import WORKERS, Multi, keys_of
 

@@ -15,7 +15,7 @@ from mockserver.errors import CrosschainMockError
 from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import Headers, is_loopback
 from mockserver.mock_headers import TOKEN_HEADER
-from mockserver.worlds.token import WorldToken
+from mockserver.worlds.world_token import WorldToken
 
 _SCHEME = "bearer "
 # Extensions of browsers have schemes of their own, and are pages as others are.

@@ -12,7 +12,7 @@ from mockserver.responders.refusal_answers import JSON_TYPE
 from mockserver.server.control.route import ControlRequest
 from mockserver.signing import curve, v1_deposit_transactions
 from mockserver.signing.keyring import Keyring
-from mockserver.worlds import chain, marks, node
+from mockserver.worlds import announced_transactions, node, reorganisations
 from mockserver.worlds.hosted import HostedWorld
 
 
@@ -88,24 +88,24 @@ def forget(request: ControlRequest) -> Json:
 
 
 def announce(request: ControlRequest) -> Json:
-    return chain.announce(request.hosted, request.body)
+    return announced_transactions.announce(request.hosted, request.body)
 
 
 def transactions(request: ControlRequest) -> Json:
     return {
         "transactions": [
-            chain.tx_json(chain_transaction)
+            announced_transactions.tx_json(chain_transaction)
             for chain_transaction in request.hosted.transactions.values()
         ]
     }
 
 
 def give(request: ControlRequest) -> Json:
-    return chain.give(request.hosted, request.body)
+    return announced_transactions.give(request.hosted, request.body)
 
 
 def blocks(request: ControlRequest) -> Json:
-    return marks.change(request.hosted, request.place["chain"], request.body)
+    return reorganisations.change(request.hosted, request.place["chain"], request.body)
 
 
 def call(request: ControlRequest) -> Json | Response | Iterator[bytes]:

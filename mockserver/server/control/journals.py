@@ -21,11 +21,11 @@ from mockserver.server.control.route import ControlRequest
 from mockserver.sliced_work import Steps, each, in_slices
 from mockserver.worlds import audit as audits
 from mockserver.worlds import verification
-from mockserver.worlds.complaints import Remedies, complaints, unused
-from mockserver.worlds.entry_details import decoded, nearest_form
-from mockserver.worlds.ground import Ground, ground_of
+from mockserver.worlds.end_of_test_check import Remedies, complaints, unused
 from mockserver.worlds.hosted import AwaitedRefusal, HostedWorld
 from mockserver.worlds.journal import Entry
+from mockserver.worlds.journal_entry_details import decoded, nearest_form
+from mockserver.worlds.verdict_evidence import Ground, ground_of
 from mockserver.worlds.verification import Search, search_of, unexpected_refusals, unmet
 
 if TYPE_CHECKING:

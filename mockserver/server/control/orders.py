@@ -16,7 +16,7 @@ from mockserver.server.control.route import ControlRequest
 from mockserver.sliced_work import in_slices
 from mockserver.worlds.audit import Money
 from mockserver.worlds.hosted import HostedWorld
-from mockserver.worlds.story import story_of
+from mockserver.worlds.order_story import story_of
 
 # After so many orders of a search, other requests have their turn.
 _SLICE = 256

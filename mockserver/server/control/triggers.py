@@ -2,7 +2,7 @@
 
 from mockserver.jsontext import Json
 from mockserver.server.control.route import ControlRequest
-from mockserver.worlds.actions import add_trigger, new_price
+from mockserver.worlds.trigger_actions import add_trigger, new_price
 from mockserver.worlds.triggers import TriggerTally, trigger_json
 
 

@@ -13,7 +13,7 @@ from mockserver.jsontext import Json
 from mockserver.responders.control_forms import BadControl, instant_ms
 from mockserver.server.control.route import ControlRequest, NotAllowed, ServerState
 from mockserver.worlds.hosted import HostedWorld, UnknownWorld, WorldAway
-from mockserver.worlds.token import WorldToken
+from mockserver.worlds.world_token import WorldToken
 
 # The options of a new world: the member of the body, the option, and how it is read.
 _CHANGES: Mapping[str, tuple[str, Callable[[Any], object]]] = MappingProxyType(

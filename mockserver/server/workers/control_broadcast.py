@@ -23,7 +23,6 @@ from mockserver.server.control.prometheus import TEXT_TYPE, exposed, wants_text
 from mockserver.server.control.route import ControlRequest, NotAllowed
 from mockserver.server.workers.channel import Message
 from mockserver.server.workers.peers import PeerAway, Peers
-from mockserver.worlds.homes import home_of
 from mockserver.worlds.hosted import (
     DEFAULT_WORLD,
     BadWorldKey,
@@ -33,6 +32,7 @@ from mockserver.worlds.hosted import (
     WorldAway,
     checked_key,
 )
+from mockserver.worlds.process_of_world import home_of
 
 if TYPE_CHECKING:
     from mockserver.server.control.route import Row
@@ -288,8 +288,8 @@ class Spread:
 
     def _arrived(self, key: str, content: bytes) -> HostedWorld:
         """Return the copy of a world that another process has sent. Raises `BadControl`."""
-        from mockserver.worlds.state.encoding import plain  # noqa: PLC0415 - few fork worlds
-        from mockserver.worlds.state.heads import beginning_of, restore_hosting  # noqa: PLC0415
+        from mockserver.worlds.state.dump_parts import beginning_of, restore_hosting  # noqa: PLC0415
+        from mockserver.worlds.state.row_encoding import plain  # noqa: PLC0415 - few fork worlds
 
         server = self._service.control.server
         if full := server.worlds.full(len(content)):
@@ -385,8 +385,8 @@ class Spread:
 def _carried(source: HostedWorld, key: str) -> bytes:
     """Return what makes a copy of a world in another process, under a key."""
     # What a disk keeps of a world is what another process needs of it.
-    from mockserver.worlds.state.encoding import encoded  # noqa: PLC0415 - few fork worlds
-    from mockserver.worlds.state.heads import hosting_of  # noqa: PLC0415
+    from mockserver.worlds.state.dump_parts import hosting_of  # noqa: PLC0415
+    from mockserver.worlds.state.row_encoding import encoded  # noqa: PLC0415 - few fork worlds
 
     twin, wall = source.fork(key), source.world.core.wall()
     carried = encoded({"dump": twin.dump(), "hosting": hosting_of(twin), "wall": wall})

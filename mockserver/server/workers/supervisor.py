@@ -32,8 +32,8 @@ from mockserver.server.workers.connection_passing import PassingServer
 from mockserver.server.workers.control_broadcast import Spread
 from mockserver.server.workers.peers import Peers
 from mockserver.server.workers.shared_memory import Board
-from mockserver.worlds.homes import home_of
 from mockserver.worlds.hosted import DEFAULT_WORLD
+from mockserver.worlds.process_of_world import home_of
 
 log = logging.getLogger("mockserver.server")
 

@@ -10,9 +10,9 @@ from mockserver.engine.orders import OrderView
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import plain
 from mockserver.wording import times
-from mockserver.worlds.audit.evidence import Evidence
 from mockserver.worlds.audit.finding import Finding, Money
-from mockserver.worlds.claims import FIELDS, Expected
+from mockserver.worlds.audit.money_traffic import Evidence
+from mockserver.worlds.claims_and_expectations import FIELDS, Expected
 
 KIND = "not-as-expected"
 # The share by which less may arrive, where nothing says how much: prices move (survive §3).

@@ -9,7 +9,7 @@ from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json, plain
 from mockserver.wording import finding_lines
 from mockserver.worlds.journal import Entry
-from mockserver.worlds.transactions import ChainTransaction
+from mockserver.worlds.transaction_store import ChainTransaction
 
 
 @dataclass(frozen=True, slots=True)

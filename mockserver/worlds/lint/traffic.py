@@ -19,10 +19,10 @@ from mockserver.operations import money_traces
 from mockserver.operations.money_traces import NamedDeposit, QuotedTransfer, TracedTransfer
 from mockserver.operations.order_texts import OrderRules
 from mockserver.sliced_work import Steps
-from mockserver.worlds.audit.evidence import successful_data
+from mockserver.worlds.audit.money_traffic import successful_data
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
-from mockserver.worlds.transactions import ChainTransaction
+from mockserver.worlds.transaction_store import ChainTransaction
 from mockserver.worlds.verification import announced_in
 
 CHAIN_LISTS = (ids.CHAINS, ids.V1_CHAINS)

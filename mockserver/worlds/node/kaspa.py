@@ -20,11 +20,11 @@ from mockserver.signing import kaspa_transactions as kaspa
 from mockserver.signing.evm_transactions import NotATransaction
 from mockserver.signing.kaspa_messages import key_of_address
 from mockserver.signing.kaspa_transactions import KaspaOutput, KaspaTransaction, Outpoint
+from mockserver.worlds.announced_transactions import SentTransaction, take
 from mockserver.worlds.blocks import Block
-from mockserver.worlds.chain import SentTransaction, take
-from mockserver.worlds.contracts import base_coin, coins_of
-from mockserver.worlds.node.rest import RestCall, refusal
-from mockserver.worlds.pool import Rejected
+from mockserver.worlds.mempool import Rejected
+from mockserver.worlds.node.rest_calls import RestCall, refusal
+from mockserver.worlds.smart_contracts import base_coin, coins_of
 
 _MOST_LISTED = 500
 # Places of what nobody's transaction made: what an address began with, and what came otherwise.

@@ -20,9 +20,12 @@ from mockserver.signing import curve, tron_transactions
 from mockserver.signing.base58 import base58_checked, from_base58_checked
 from mockserver.signing.evm_transactions import NotATransaction
 from mockserver.signing.tron_transactions import TronTransaction
+from mockserver.worlds.announced_transactions import GAS_OF_A_CHECK, SentTransaction, take
 from mockserver.worlds.blocks import Block
-from mockserver.worlds.chain import GAS_OF_A_CHECK, SentTransaction, take
-from mockserver.worlds.contracts import (
+from mockserver.worlds.node.contract_logs import hex_address, logs_of
+from mockserver.worlds.node.eth_call import token_output
+from mockserver.worlds.node.rest_calls import RestCall, refusal
+from mockserver.worlds.smart_contracts import (
     coins_of,
     execution_gas,
     has_code,
@@ -30,10 +33,7 @@ from mockserver.worlds.contracts import (
     order_carried,
     token_at,
 )
-from mockserver.worlds.movements import vault_of
-from mockserver.worlds.node.calls import token_output
-from mockserver.worlds.node.logs import hex_address, logs_of
-from mockserver.worlds.node.rest import RestCall, refusal
+from mockserver.worlds.token_movements import vault_of
 
 ENERGY_SUN = 420
 """What a unit of energy costs in sun (A-511)."""

@@ -7,9 +7,7 @@ from mockserver.engine.catalog import Placed
 from mockserver.jsontext import Json, plain
 from mockserver.signing import solana_transactions
 from mockserver.signing.base58 import base58
-from mockserver.worlds.contracts import coins_of, holding
-from mockserver.worlds.movements import vault_of
-from mockserver.worlds.node.rpc import BAD_PARAMS, RpcCall, RpcError
+from mockserver.worlds.node.json_rpc_calls import BAD_PARAMS, RpcCall, RpcError
 from mockserver.worlds.node.solana.programs import (
     PROGRAMS,
     SYSTEM,
@@ -23,6 +21,8 @@ from mockserver.worlds.node.solana.programs import (
     tokens_on,
     with_context,
 )
+from mockserver.worlds.smart_contracts import coins_of, holding
+from mockserver.worlds.token_movements import vault_of
 
 ACCOUNT_BYTES = 165
 """Bytes of an account of a token."""

@@ -11,8 +11,8 @@ from mockserver.jsontext import Json
 from mockserver.signing import solana_transactions
 from mockserver.signing.base58 import base58, from_base58
 from mockserver.signing.solana_transactions import SolanaTransaction
-from mockserver.worlds.movements import vault_of
-from mockserver.worlds.node.rpc import BAD_PARAMS, RpcCall, RpcError
+from mockserver.worlds.node.json_rpc_calls import BAD_PARAMS, RpcCall, RpcError
+from mockserver.worlds.token_movements import vault_of
 
 LAMPORTS = 5_000
 """What each signature costs (A-512)."""

@@ -14,9 +14,8 @@ from mockserver.signing.base58 import base58, from_base58
 from mockserver.signing.evm_transactions import NotATransaction
 from mockserver.signing.solana_transactions import SolanaTransaction
 from mockserver.violations import excerpt
-from mockserver.worlds.chain import SentTransaction, pour, take
-from mockserver.worlds.contracts import base_coin, coins_of, holding
-from mockserver.worlds.node.rpc import BAD_PARAMS, RpcCall, RpcError
+from mockserver.worlds.announced_transactions import SentTransaction, pour, take
+from mockserver.worlds.node.json_rpc_calls import BAD_PARAMS, RpcCall, RpcError
 from mockserver.worlds.node.solana.programs import (
     ASSOCIATED,
     BUDGET,
@@ -34,6 +33,7 @@ from mockserver.worlds.node.solana.programs import (
     settings_at,
     with_context,
 )
+from mockserver.worlds.smart_contracts import base_coin, coins_of, holding
 
 # Codes of what a node refuses: what it has tried, and a wrong signature.
 _SIMULATED, _BAD_SIGNATURE = -32002, -32003

@@ -24,7 +24,7 @@ from mockserver.operations.deposit_transactions import (
     taken_by_contract,
 )
 from mockserver.worlds.hosted import HostedWorld
-from mockserver.worlds.movements import ZERO, vault_of
+from mockserver.worlds.token_movements import ZERO, vault_of
 
 MULTICALL = "0xca11bde05977b3631167028862be2a173976ca11"
 """Multicall3, which has this address on every chain it was deployed to."""

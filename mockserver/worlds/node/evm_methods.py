@@ -8,13 +8,16 @@ from mockserver.engine.catalog import NATIVE
 from mockserver.jsontext import Json
 from mockserver.signing import curve
 from mockserver.violations import excerpt
-from mockserver.worlds import pool
-from mockserver.worlds.chain import bytes_of, pour
-from mockserver.worlds.contracts import base_coin, has_code, units_held
-from mockserver.worlds.marks import mine
-from mockserver.worlds.movements import created_by
-from mockserver.worlds.node import calls, filters, history
-from mockserver.worlds.node.rpc import (
+from mockserver.worlds import mempool
+from mockserver.worlds.announced_transactions import bytes_of, pour
+from mockserver.worlds.node import eth_call, log_filters, past_balances
+from mockserver.worlds.node.blocks_and_receipts import (
+    block_json,
+    mined_json,
+    receipt_json,
+    waiting_json,
+)
+from mockserver.worlds.node.json_rpc_calls import (
     ADDRESS,
     BAD_PARAMS,
     BLOCK,
@@ -31,7 +34,9 @@ from mockserver.worlds.node.rpc import (
     checked,
     word,
 )
-from mockserver.worlds.node.showing import block_json, mined_json, receipt_json, waiting_json
+from mockserver.worlds.reorganisations import mine
+from mockserver.worlds.smart_contracts import base_coin, has_code, units_held
+from mockserver.worlds.token_movements import created_by
 
 # Blocks and percentiles that `eth_feeHistory` answers at most, as geth does.
 _MOST_HISTORY, _MOST_SHARES = 1024, 100
@@ -40,19 +45,19 @@ RpcMethod = Callable[[RpcCall], Json]
 
 
 def _send(call: RpcCall) -> Json:
-    return pool.send(call.hosted, call.chain, bytes_of(call.text(BYTES), "raw"))
+    return mempool.send(call.hosted, call.chain, bytes_of(call.text(BYTES), "raw"))
 
 
 def _count(call: RpcCall) -> Json:
     hosted, chain, address = call.hosted, call.chain.nickname, call.text(ADDRESS).lower()
     if call.parameter(1) == "pending":
-        return hex(pool.pending_nonce(hosted, chain, address))
-    return hex(history.sent_until(call, address, call.block(1)))
+        return hex(mempool.pending_nonce(hosted, chain, address))
+    return hex(past_balances.sent_until(call, address, call.block(1)))
 
 
 def _balance(call: RpcCall) -> Json:
     coin = call.hosted.world.scenario.catalog.placed_at(call.chain, NATIVE)
-    return hex(history.owned(call, coin, call.text(ADDRESS), call.block(1)))
+    return hex(past_balances.owned(call, coin, call.text(ADDRESS), call.block(1)))
 
 
 def _code(call: RpcCall) -> Json:
@@ -162,7 +167,7 @@ def _history(call: RpcCall) -> Json:
         raise RpcError(REFUSED, f"request beyond head block: requested {asked}, head {head}")
     newest = min(head, asked)
     count = min(blocks, newest + 1, _MOST_HISTORY)
-    base_fee, tip = map(hex, pool.fees(call.hosted, call.chain))
+    base_fee, tip = map(hex, mempool.fees(call.hosted, call.chain))
     return {
         "oldestBlock": hex(newest - count + 1),
         "baseFeePerGas": [base_fee] * (count + 1),
@@ -208,7 +213,7 @@ def _pooled(call: RpcCall) -> tuple[_Pooled, _Pooled]:
     queued: _Pooled = {}
     for waiting in sorted(call.hosted.node.pool.values(), key=lambda each: each.key):
         if waiting.chain == call.chain.nickname:
-            next_one = pool.pending_nonce(call.hosted, waiting.chain, waiting.sender)
+            next_one = mempool.pending_nonce(call.hosted, waiting.chain, waiting.sender)
             group = pending if waiting.nonce < next_one else queued
             group.setdefault(waiting.sender, {})[str(waiting.nonce)] = waiting_json(waiting)
     return pending, queued
@@ -258,10 +263,10 @@ _PLAIN: Mapping[str, RpcMethod] = {
     "eth_syncing": lambda _: False,
     "eth_accounts": lambda _: [],
     "eth_blockNumber": lambda call: hex(call.blocks.poll()),
-    "eth_gasPrice": lambda call: hex(sum(pool.fees(call.hosted, call.chain))),
-    "eth_maxPriorityFeePerGas": lambda call: hex(pool.fees(call.hosted, call.chain)[1]),
-    "eth_newBlockFilter": filters.new_block_filter,
-    "eth_newPendingTransactionFilter": filters.new_pool_filter,
+    "eth_gasPrice": lambda call: hex(sum(mempool.fees(call.hosted, call.chain))),
+    "eth_maxPriorityFeePerGas": lambda call: hex(mempool.fees(call.hosted, call.chain)[1]),
+    "eth_newBlockFilter": log_filters.new_block_filter,
+    "eth_newPendingTransactionFilter": log_filters.new_pool_filter,
     "txpool_status": _pool_status,
     "txpool_content": _pool_content,
 }
@@ -282,12 +287,12 @@ _ROWS: Mapping[str, tuple[int | None, RpcMethod]] = MappingProxyType(
         "eth_getUncleCountByBlockHash": (1, _uncle_count),
         "eth_getBlockReceipts": (1, _block_receipts),
         "eth_feeHistory": (3, _history),
-        "eth_estimateGas": (4, calls.estimate),
+        "eth_estimateGas": (4, eth_call.estimate),
         "eth_getTransactionCount": (2, _count),
         "eth_getBalance": (2, _balance),
         "eth_getCode": (2, _code),
         "eth_getStorageAt": (3, _storage),
-        "eth_call": (4, calls.call),
+        "eth_call": (4, eth_call.call),
         "eth_sendRawTransaction": (1, _send),
         "eth_sendTransaction": (1, _no_account),
         "eth_getTransactionByHash": (1, _transaction),
@@ -295,11 +300,11 @@ _ROWS: Mapping[str, tuple[int | None, RpcMethod]] = MappingProxyType(
         "eth_getTransactionByBlockNumberAndIndex": (2, _placed),
         "eth_getTransactionByBlockHashAndIndex": (2, _placed),
         "eth_getTransactionReceipt": (1, _receipt),
-        "eth_getLogs": (1, filters.matching_logs),
-        "eth_newFilter": (1, filters.new_log_filter),
-        "eth_getFilterChanges": (1, filters.changes),
-        "eth_getFilterLogs": (1, filters.all_logs),
-        "eth_uninstallFilter": (1, filters.uninstall),
+        "eth_getLogs": (1, log_filters.matching_logs),
+        "eth_newFilter": (1, log_filters.new_log_filter),
+        "eth_getFilterChanges": (1, log_filters.changes),
+        "eth_getFilterLogs": (1, log_filters.all_logs),
+        "eth_uninstallFilter": (1, log_filters.uninstall),
         "eth_subscribe": (None, _no_socket),
         "eth_unsubscribe": (None, _no_socket),
         **dict.fromkeys(("anvil_setBalance", "hardhat_setBalance"), (None, _set_balance)),
@@ -318,6 +323,6 @@ METHODS: Mapping[str, RpcMethod] = MappingProxyType(
 CHANGING = frozenset(
     name
     for name, (_, method) in _ROWS.items()
-    if method in (_send, _set_balance, _mine, filters.new_log_filter, filters.uninstall)
+    if method in (_send, _set_balance, _mine, log_filters.new_log_filter, log_filters.uninstall)
 ) | {"eth_newBlockFilter", "eth_newPendingTransactionFilter"}
 """Those that change what a world keeps."""

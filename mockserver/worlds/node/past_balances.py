@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from mockserver.engine.catalog import Placed
 from mockserver.engine.ledger import account_address
 from mockserver.worlds.blocks import Block
-from mockserver.worlds.contracts import holding
-from mockserver.worlds.node.rpc import REFUSED, RpcCall, RpcError
-from mockserver.worlds.pool import next_nonce
+from mockserver.worlds.mempool import next_nonce
+from mockserver.worlds.node.json_rpc_calls import REFUSED, RpcCall, RpcError
+from mockserver.worlds.smart_contracts import holding
 
 # Blocks whose state a node of geth keeps unless it is an archive.
 _KEPT = 128

@@ -31,7 +31,8 @@ from mockserver.operations.deposit_transactions import (
 )
 from mockserver.responders.control_forms import BadControl, check, form
 from mockserver.signing import evm_transactions
-from mockserver.worlds.contracts import (
+from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.smart_contracts import (
     base_coin,
     check_allowance,
     execution_gas,
@@ -40,9 +41,8 @@ from mockserver.worlds.contracts import (
     order_carried,
     units_held,
 )
-from mockserver.worlds.hosted import HostedWorld
-from mockserver.worlds.movements import ZERO, created_by
-from mockserver.worlds.transactions import ChainTransaction
+from mockserver.worlds.token_movements import ZERO, created_by
+from mockserver.worlds.transaction_store import ChainTransaction
 
 _EVM_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 GAS_OF_A_CHECK = 5_000

@@ -17,8 +17,8 @@ from mockserver.responders.faults.registry import fault_of, form_of_faults, oper
 from mockserver.responders.request_subjects import named_by
 from mockserver.responders.responder import Call
 from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.outage_windows import window_of
 from mockserver.worlds.triggers import Trigger
-from mockserver.worlds.windows import window_of
 
 SIGNALS = ("KILL", "TERM", "INT", "HUP", "STOP", "CONT")
 """The signals that a trigger sends to the client's process."""

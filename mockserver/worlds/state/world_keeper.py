@@ -8,13 +8,13 @@ from mockserver.engine.refusal import StateNotLoadable
 from mockserver.wording import reason_of
 from mockserver.worlds.factory import WorldFactory
 from mockserver.worlds.hosted import DEFAULT_WORLD, HostedWorld, Worlds
-from mockserver.worlds.state.counts import Counts
-from mockserver.worlds.state.encoding import plain
 from mockserver.worlds.state.errors import NotKept
-from mockserver.worlds.state.file import StateFile, Statement, checked, sealed, unsealed
-from mockserver.worlds.state.record import WorldRecord
+from mockserver.worlds.state.pending_writes import Writes
+from mockserver.worlds.state.request_counts import Counts
 from mockserver.worlds.state.restoring import Restoring
-from mockserver.worlds.state.writes import Writes
+from mockserver.worlds.state.row_encoding import plain
+from mockserver.worlds.state.sqlite_file import StateFile, Statement, checked, sealed, unsealed
+from mockserver.worlds.state.unsaved_changes import WorldRecord
 
 OF_A_WORLD = ("parts", "snapshots", "journal")
 """The tables with the number of a world; its branches are swept later."""

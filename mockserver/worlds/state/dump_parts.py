@@ -13,10 +13,10 @@ from mockserver.clock import ClockMode
 from mockserver.engine.dumps import from_plain, to_plain
 from mockserver.jsontext import Json
 from mockserver.signing.keyring import Keyring
-from mockserver.worlds.claims import Beliefs
+from mockserver.worlds.claims_and_expectations import Beliefs
 from mockserver.worlds.hosted import AwaitedRefusal, Horizon, HostedWorld
-from mockserver.worlds.state.encoding import encoded
-from mockserver.worlds.token import WorldToken
+from mockserver.worlds.state.row_encoding import encoded
+from mockserver.worlds.world_token import WorldToken
 
 CLOCK, WALL, HOSTING = "world.clock", "wall", "hosting"
 """Parts by name: the clock, the wall clock's time when that was read, and what dumps leave out."""

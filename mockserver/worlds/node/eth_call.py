@@ -8,8 +8,25 @@ from mockserver.engine.catalog import NATIVE, Placed
 from mockserver.engine.refusal import Refusal
 from mockserver.jsontext import Json
 from mockserver.operations.deposit_transactions import ContractCall, Reverted, address_in
-from mockserver.worlds.chain import approved_order_in
-from mockserver.worlds.contracts import (
+from mockserver.worlds.announced_transactions import approved_order_in
+from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.mempool import BLOCK_GAS
+from mockserver.worlds.node import past_balances
+from mockserver.worlds.node.json_rpc_calls import (
+    ADDRESS,
+    BYTES,
+    HASH,
+    QUANTITY,
+    REFUSED,
+    REVERTED,
+    RpcCall,
+    RpcError,
+    argument,
+    bad_parameter,
+    checked,
+    word,
+)
+from mockserver.worlds.smart_contracts import (
     ALLOWANCE,
     BALANCE_OF,
     CHANGING,
@@ -25,24 +42,7 @@ from mockserver.worlds.contracts import (
     order_carried,
     token_at,
 )
-from mockserver.worlds.hosted import HostedWorld
-from mockserver.worlds.movements import ZERO
-from mockserver.worlds.node import history
-from mockserver.worlds.node.rpc import (
-    ADDRESS,
-    BYTES,
-    HASH,
-    QUANTITY,
-    REFUSED,
-    REVERTED,
-    RpcCall,
-    RpcError,
-    argument,
-    bad_parameter,
-    checked,
-    word,
-)
-from mockserver.worlds.pool import BLOCK_GAS
+from mockserver.worlds.token_movements import ZERO
 
 # `Error(string)`: how contracts say why they revert.
 _ERROR = "08c379a0"
@@ -170,7 +170,7 @@ def _read(asked: RpcCall, tried: ContractCall, number: int) -> bytes:
     placed = token_at(asked.hosted, asked.chain, tried.to)
     assert placed is not None  # noqa: S101 - for the type checker
     return token_output(
-        asked.hosted, placed, tried, lambda owner: history.owned(asked, placed, owner, number)
+        asked.hosted, placed, tried, lambda owner: past_balances.owned(asked, placed, owner, number)
     )
 
 
@@ -209,7 +209,7 @@ def _multicall(asked: RpcCall, tried: ContractCall, number: int) -> bytes:
         return abi.uint(block.at_ms // 1000 if block is not None else 0)
     if method == _ETH_BALANCE and len(data) == 32:
         coin = asked.hosted.world.scenario.catalog.placed_at(asked.chain, NATIVE)
-        return abi.uint(history.owned(asked, coin, f"0x{data[12:].hex()}", number))
+        return abi.uint(past_balances.owned(asked, coin, f"0x{data[12:].hex()}", number))
     if method != _AGGREGATE:
         raise Reverted("Multicall3 answers aggregate3 and what reads blocks and balances here", "")
     try:

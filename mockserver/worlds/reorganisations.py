@@ -10,13 +10,13 @@ from mockserver.engine.refusal import Refusal
 from mockserver.engine.world_state import hash_key
 from mockserver.jsontext import Json
 from mockserver.responders.control_forms import BadControl
-from mockserver.worlds import chain as chain_transactions
-from mockserver.worlds import pool
-from mockserver.worlds.contracts import units_held
+from mockserver.worlds import announced_transactions as chain_transactions
+from mockserver.worlds import mempool
 from mockserver.worlds.hosted import HostedWorld
-from mockserver.worlds.movements import ZERO
-from mockserver.worlds.nodestate import Mark
-from mockserver.worlds.transactions import ChainTransaction
+from mockserver.worlds.node_state import Mark
+from mockserver.worlds.smart_contracts import units_held
+from mockserver.worlds.token_movements import ZERO
+from mockserver.worlds.transaction_store import ChainTransaction
 
 
 def mine(hosted: HostedWorld, chain: Chain, count: int) -> None:
@@ -24,7 +24,7 @@ def mine(hosted: HostedWorld, chain: Chain, count: int) -> None:
     if not 0 < count <= limits.MINED.most:
         raise BadControl(f"expected 1 to {limits.MINED}, got {count}")
     if chain.evm:
-        pool.settle_all(hosted, chain)
+        mempool.settle_all(hosted, chain)
     _add(hosted, chain, mined=count)
 
 
@@ -48,7 +48,7 @@ def reorganise(hosted: HostedWorld, chain: Chain, depth: int, lose: str = "") ->
     for tx in lost:
         chain_transactions.lose(hosted, tx)
     for tx in reversed(lost) if lose == "pool" else ():
-        pool.wait_again(hosted, chain, tx)
+        mempool.wait_again(hosted, chain, tx)
 
 
 def _losable(hosted: HostedWorld, chain: Chain, fork: int) -> Iterator[ChainTransaction]:

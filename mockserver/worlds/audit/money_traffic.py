@@ -28,11 +28,11 @@ from mockserver.operations.order_texts import OrderRules
 from mockserver.responders.answer_delivery import Cut
 from mockserver.responders.responder import GENERATED, PLAYBACK, STUB, UPSTREAM
 from mockserver.sliced_work import Steps
-from mockserver.worlds import pool
-from mockserver.worlds.claims import Beliefs
+from mockserver.worlds import mempool
+from mockserver.worlds.claims_and_expectations import Beliefs
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
-from mockserver.worlds.transactions import ChainTransaction
+from mockserver.worlds.transaction_store import ChainTransaction
 
 # Responders that answer without a world: an order in their answers is none of the world.
 _MADE_UP = (STUB, PLAYBACK, GENERATED, UPSTREAM)
@@ -335,7 +335,7 @@ def evidence_of(
     evidence.spend((payment for key, payment in undone.items() if key not in again), quotes)
     evidence.unmined.update(hosted.node.refused)
     for waiting in hosted.node.pool.values():
-        evidence.unmined[waiting.chain, waiting.hash] = pool.why_waiting(hosted, waiting)
+        evidence.unmined[waiting.chain, waiting.hash] = mempool.why_waiting(hosted, waiting)
     for tx in hosted.transactions.values():
         if tx.lost:
             evidence.gone[hash_key(tx.chain, tx.hash)] = tx

@@ -12,9 +12,8 @@ from mockserver.http_messages import Response
 from mockserver.jsontext import Json
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.node import kaspa, solana, tron
-from mockserver.worlds.node.methods import CHANGING, METHODS, RpcMethod
-from mockserver.worlds.node.rest import RestCall, refusal
-from mockserver.worlds.node.rpc import (
+from mockserver.worlds.node.evm_methods import CHANGING, METHODS, RpcMethod
+from mockserver.worlds.node.json_rpc_calls import (
     BAD_PARAMS,
     INVALID,
     REFUSED,
@@ -23,6 +22,7 @@ from mockserver.worlds.node.rpc import (
     RpcCall,
     RpcError,
 )
+from mockserver.worlds.node.rest_calls import RestCall, refusal
 
 
 def answer(

@@ -5,11 +5,11 @@ from mockserver.jsontext import Json
 from mockserver.signing import evm_transactions
 from mockserver.signing.evm_transactions import TransactionFields
 from mockserver.worlds.blocks import Block
-from mockserver.worlds.movements import ZERO, created_by, vault_of
-from mockserver.worlds.node.logs import bloom_of, logs_of, shown
-from mockserver.worlds.node.rpc import RpcCall, word
-from mockserver.worlds.nodestate import Waiting
-from mockserver.worlds.pool import BLOCK_GAS, fees
+from mockserver.worlds.mempool import BLOCK_GAS, fees
+from mockserver.worlds.node.contract_logs import bloom_of, logs_of, shown
+from mockserver.worlds.node.json_rpc_calls import RpcCall, word
+from mockserver.worlds.node_state import Waiting
+from mockserver.worlds.token_movements import ZERO, created_by, vault_of
 
 # The roots of an empty trie and of an empty list, as every EVM chain has them.
 _NO_ROOT = "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421"

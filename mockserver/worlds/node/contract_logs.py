@@ -11,11 +11,11 @@ from mockserver.operations.deposit_transactions import moved_by, payer_in, taken
 from mockserver.signing import curve
 from mockserver.signing.base58 import from_base58_checked
 from mockserver.worlds.blocks import Block, ChainBlocks
-from mockserver.worlds.contracts import CHANGING, token_at
 from mockserver.worlds.hosted import HostedWorld
-from mockserver.worlds.movements import ZERO, vault_of
-from mockserver.worlds.node.rpc import word
-from mockserver.worlds.transactions import ChainTransaction
+from mockserver.worlds.node.json_rpc_calls import word
+from mockserver.worlds.smart_contracts import CHANGING, token_at
+from mockserver.worlds.token_movements import ZERO, vault_of
+from mockserver.worlds.transaction_store import ChainTransaction
 
 # `LogVaultOut(address,address,uint256,uint256,address,bytes)`: it names the order id (SOL).
 _VAULT_OUT_LOG = "0x873a952504255baba041a0843512f2748152611db0d25da60657af220f7540ba"

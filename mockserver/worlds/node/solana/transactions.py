@@ -11,10 +11,8 @@ from mockserver.signing import solana_transactions
 from mockserver.signing.base58 import base58, from_base58
 from mockserver.signing.solana_transactions import Instruction, SolanaTransaction
 from mockserver.worlds.blocks import Block
-from mockserver.worlds.contracts import base_coin
-from mockserver.worlds.movements import vault_of
-from mockserver.worlds.node import history
-from mockserver.worlds.node.rpc import BAD_PARAMS, RpcCall, RpcError
+from mockserver.worlds.node import past_balances
+from mockserver.worlds.node.json_rpc_calls import BAD_PARAMS, RpcCall, RpcError
 from mockserver.worlds.node.solana.accounts import ACCOUNT_BYTES, amount_json, rent_of
 from mockserver.worlds.node.solana.programs import (
     FINAL,
@@ -34,6 +32,8 @@ from mockserver.worlds.node.solana.programs import (
     token_account,
     with_context,
 )
+from mockserver.worlds.smart_contracts import base_coin
+from mockserver.worlds.token_movements import vault_of
 
 _MOST_LISTED = 1_000
 
@@ -242,7 +242,9 @@ def _meta(call: RpcCall, block: Block, signed: SolanaTransaction) -> Json:
             kept |= {place: 1 for place, key in enumerate(signed.accounts) if key in PROGRAMS}
             meta[f"{name}TokenBalances"] = held
             meta[f"{name}Balances"] = [
-                kept[place] if place in kept else history.owned(call, coin, base58(key), number)
+                kept[place]
+                if place in kept
+                else past_balances.owned(call, coin, base58(key), number)
                 for place, key in enumerate(signed.accounts)
             ]
     return meta
@@ -257,7 +259,7 @@ def _token_balances(
             assert placed is not None  # noqa: S101 - for the type checker
             account = token_account(raw_key(str(owner)), raw_key(token))
             if account in signed.accounts:
-                units = history.owned(call, placed, str(owner), number)
+                units = past_balances.owned(call, placed, str(owner), number)
                 yield {
                     "accountIndex": signed.accounts.index(account),
                     "mint": token,

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from mockserver.worlds.state.counts import Counts
-from mockserver.worlds.state.encoding import Rows
 from mockserver.worlds.state.errors import NotKept
-from mockserver.worlds.state.file import StateFile, Statement, shared_value
+from mockserver.worlds.state.request_counts import Counts
+from mockserver.worlds.state.row_encoding import Rows
+from mockserver.worlds.state.sqlite_file import StateFile, Statement, shared_value
 
 # The bits of the numbers that rows have within one start.
 _ITEMS_OF_A_START = 40

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mockserver.jsontext import Json
-from mockserver.worlds.node import logs
-from mockserver.worlds.node.rpc import (
+from mockserver.worlds.node import contract_logs
+from mockserver.worlds.node.json_rpc_calls import (
     ADDRESS,
     BAD_PARAMS,
     FILTER_ID,
@@ -18,7 +18,7 @@ from mockserver.worlds.node.rpc import (
     block_number,
     checked,
 )
-from mockserver.worlds.nodestate import Filter
+from mockserver.worlds.node_state import Filter
 
 # What a place of a filter allows, in lower case; empty allows any.
 _Wanted = list[list[str]]
@@ -92,7 +92,7 @@ def read_on(call: RpcCall, made: Filter, most: int = MOST_BLOCKS) -> tuple[Filte
             log
             for block in blocks.between(least, blocks.head)
             if block.number_before(made.forks) <= made.seen
-            for log in logs.shown(
+            for log in contract_logs.shown(
                 call.hosted, call.chain, blocks, block.before(made.forks), made.forks
             )
         ]
@@ -131,7 +131,7 @@ def _matching(call: RpcCall, query: Mapping[str, Json]) -> Json:
 def _logs_between(call: RpcCall, least: int, most: int) -> Iterator[dict[str, Json]]:
     blocks = call.blocks
     for block in blocks.between(least, most):
-        yield from logs.shown(call.hosted, call.chain, blocks, block)
+        yield from contract_logs.shown(call.hosted, call.chain, blocks, block)
 
 
 def _span(call: RpcCall, query: Mapping[str, Json], *, filtered: bool = False) -> tuple[int, int]:

@@ -12,11 +12,11 @@ from mockserver.errors import CrosschainMockError
 from mockserver.operations.deposit_transactions import gas_price
 from mockserver.signing import evm_transactions
 from mockserver.signing.evm_transactions import SignedTransaction
-from mockserver.worlds.chain import SentTransaction, mine
-from mockserver.worlds.contracts import coins_of, intrinsic_gas, least_gas
+from mockserver.worlds.announced_transactions import SentTransaction, mine
 from mockserver.worlds.hosted import HostedWorld
-from mockserver.worlds.nodestate import Waiting
-from mockserver.worlds.transactions import ChainTransaction
+from mockserver.worlds.node_state import Waiting
+from mockserver.worlds.smart_contracts import coins_of, intrinsic_gas, least_gas
+from mockserver.worlds.transaction_store import ChainTransaction
 
 BLOCK_GAS = 30_000_000
 """The gas that a block has room for."""

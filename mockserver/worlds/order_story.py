@@ -11,7 +11,7 @@ from mockserver.engine.outages import Direction, Window
 from mockserver.fast_dataclass import dataclass
 from mockserver.sliced_work import Steps
 from mockserver.worlds.audit import QUOTE_AGE_MS, Money
-from mockserver.worlds.audit.evidence import Evidence, StatusAnswer, evidence_of
+from mockserver.worlds.audit.money_traffic import Evidence, StatusAnswer, evidence_of
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
 

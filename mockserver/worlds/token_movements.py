@@ -7,7 +7,7 @@ from mockserver.engine.ledger import account_address
 from mockserver.engine.payouts import Payout
 from mockserver.operations.deposit_transactions import moved_by, payer_in
 from mockserver.signing import curve, rlp
-from mockserver.worlds.transactions import ChainTransaction
+from mockserver.worlds.transaction_store import ChainTransaction
 
 ZERO = f"0x{0:040x}"
 

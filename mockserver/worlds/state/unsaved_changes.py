@@ -5,11 +5,11 @@ from hashlib import blake2b
 from typing import Any
 
 from mockserver.worlds.hosted import HostedWorld
-from mockserver.worlds.state.encoding import encoded, journal_text
-from mockserver.worlds.state.file import Statement, checksum, sealed
-from mockserver.worlds.state.heads import CLOCK, WALL, is_quiet, parts_of
-from mockserver.worlds.state.writes import Writes
-from mockserver.worlds.transactions import ChainTransaction
+from mockserver.worlds.state.dump_parts import CLOCK, WALL, is_quiet, parts_of
+from mockserver.worlds.state.pending_writes import Writes
+from mockserver.worlds.state.row_encoding import encoded, journal_text
+from mockserver.worlds.state.sqlite_file import Statement, checksum, sealed
+from mockserver.worlds.transaction_store import ChainTransaction
 
 # Characters of a part of which a digest is remembered, and not the text.
 _LONG = 500

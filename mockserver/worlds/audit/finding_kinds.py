@@ -7,7 +7,6 @@ from mockserver import markdown
 from mockserver.fast_dataclass import dataclass
 from mockserver.worlds.audit.claimed import not_as_claimed
 from mockserver.worlds.audit.doubled import doubled
-from mockserver.worlds.audit.evidence import Evidence
 from mockserver.worlds.audit.expected import as_announced
 from mockserver.worlds.audit.finding import Finding
 from mockserver.worlds.audit.followed import (
@@ -19,6 +18,7 @@ from mockserver.worlds.audit.followed import (
     unknown_ids,
 )
 from mockserver.worlds.audit.lost import lost_deposits
+from mockserver.worlds.audit.money_traffic import Evidence
 from mockserver.worlds.audit.paid import misdirected
 from mockserver.worlds.audit.quoted import misquoted
 from mockserver.worlds.audit.received import short

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from mockserver.engine.catalog import Placed
 from mockserver.engine.orders import Order
-from mockserver.worlds.audit.evidence import Evidence
 from mockserver.worlds.audit.finding import Finding, Money
+from mockserver.worlds.audit.money_traffic import Evidence
 from mockserver.worlds.journal import Entry
 
 

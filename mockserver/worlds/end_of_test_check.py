@@ -7,9 +7,9 @@ from mockserver.fast_dataclass import dataclass
 from mockserver.responders.authentication import REFUSED_FOR_TIME, timestamp_ms
 from mockserver.responders.refusal_answers import refusal_in
 from mockserver.wording import counted, listed, times
-from mockserver.worlds.entry_details import nearest_form
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
+from mockserver.worlds.journal_entry_details import nearest_form
 from mockserver.worlds.verification import unexpected_refusals
 
 MOCK_FAILED = "internal-error"

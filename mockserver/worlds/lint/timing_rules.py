@@ -6,7 +6,7 @@ from itertools import groupby, pairwise
 
 from mockserver.contract import ids
 from mockserver.jsontext import Json
-from mockserver.worlds.audit.words import length
+from mockserver.worlds.audit.finding_texts import length
 from mockserver.worlds.lint.finding import Remark
 from mockserver.worlds.lint.traffic import (
     CHAIN_LISTS,

@@ -5,8 +5,9 @@ from typing import Protocol
 
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.worlds.node import filters
-from mockserver.worlds.node.rpc import (
+from mockserver.worlds.node import log_filters
+from mockserver.worlds.node.blocks_and_receipts import block_json, mined_json
+from mockserver.worlds.node.json_rpc_calls import (
     BAD_PARAMS,
     UNKNOWN_METHOD,
     RpcCall,
@@ -14,8 +15,7 @@ from mockserver.worlds.node.rpc import (
     argument,
     bad_parameter,
 )
-from mockserver.worlds.node.showing import block_json, mined_json
-from mockserver.worlds.nodestate import Filter
+from mockserver.worlds.node_state import Filter
 
 MOST_HEADS = 100
 """Blocks that are told at once: after a jump of the clock, the newest are enough."""
@@ -55,10 +55,10 @@ class FilterWatch:
 
     @property
     def heads(self) -> bool:
-        return self.made.kind == filters.BLOCKS
+        return self.made.kind == log_filters.BLOCKS
 
     def news(self, call: RpcCall) -> list[Json]:
-        self.made, found = filters.read_on(call, self.made, MOST_HEADS)
+        self.made, found = log_filters.read_on(call, self.made, MOST_HEADS)
         return [self.shown(call, item) for item in found]
 
 
@@ -68,12 +68,12 @@ def subscribe(call: RpcCall) -> Subscription:
     if not isinstance(name, str):
         raise RpcError(BAD_PARAMS, "expected subscription name as first argument")
     if name == "newHeads":
-        return FilterWatch(filters.begun(call, filters.BLOCKS), _header)
+        return FilterWatch(log_filters.begun(call, log_filters.BLOCKS), _header)
     if name == "logs":
-        return FilterWatch(filters.begun(call, filters.LOGS, _query(call)), _as_it_is)
+        return FilterWatch(log_filters.begun(call, log_filters.LOGS, _query(call)), _as_it_is)
     if name == "newPendingTransactions":
         shown = _transaction if call.parameter(1) is True else _as_it_is
-        return FilterWatch(filters.begun(call, filters.POOL), shown)
+        return FilterWatch(log_filters.begun(call, log_filters.POOL), shown)
     raise RpcError(UNKNOWN_METHOD, f'no "{name[:60]}" subscription in eth namespace')
 
 
@@ -84,7 +84,7 @@ def _query(call: RpcCall) -> Mapping[str, Json]:
         raise bad_parameter(argument(1), "an object", given)
     # A range of blocks says nothing of what is still to come.
     query = {name: given[name] for name in ("address", "topics") if name in given}
-    filters.wanted_logs(query)
+    log_filters.wanted_logs(query)
     return query
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from mockserver.worlds.lint import naming, pace, sums
+from mockserver.worlds.lint import amount_rules, name_rules, timing_rules
 from mockserver.worlds.lint.finding import LimitUnit, LintLevel, LintRule, RuleLimit
 
 _ERROR, _WARN, _NOTE = LintLevel
@@ -17,7 +17,7 @@ _RULES = (
         "a name that only the other generation of the interface has",
         "the inputs and deposits of refused requests, and the names of chains in the catalog",
         "both generations have their own names; what one offers the other refuses",
-        naming.other_generation,
+        name_rules.other_generation,
         section="2.2",
     ),
     LintRule(
@@ -26,7 +26,7 @@ _RULES = (
         "an amount that is worth more or less than anybody sends",
         f"{_AMOUNTS}, and the prices of the world",
         "most amounts of that size are a mistake of decimals: 6 for 18, smallest units for tokens",
-        sums.magnitude,
+        amount_rules.magnitude,
         assumption="A-360",
         limit=RuleLimit(1_000_000, LimitUnit.USD, "the highest value"),
     ),
@@ -37,7 +37,7 @@ _RULES = (
         f"{_AMOUNTS}, and the numbers that answers had before",
         "a double cannot hold 2.3, or more than 15 digits; count smallest units as integers, or "
         "use a decimal type",
-        sums.through_float,
+        amount_rules.through_float,
     ),
     LintRule(
         "overflowed-amount",
@@ -46,7 +46,7 @@ _RULES = (
         _AMOUNTS,
         "25 tokens of 18 decimals are more than 64 bits hold; take integers without a limit: "
         "BigInteger in Java or math/big in Go",
-        sums.overflowed,
+        amount_rules.overflowed,
     ),
     LintRule(
         "quoted-other-than-paid",
@@ -54,7 +54,7 @@ _RULES = (
         "a deposit of another amount, token or chain than was quoted",
         f"{_DEPOSITS}, and the quotes before it",
         "what was quoted says nothing of what was paid",
-        sums.paid_otherwise,
+        amount_rules.paid_otherwise,
     ),
     LintRule(
         "decimals-not-of-list",
@@ -62,7 +62,7 @@ _RULES = (
         "decimals that are not those of the token on that chain",
         "the inputs of swap quotes and call data, and the token list",
         "the same token has 6 decimals on one chain and 18 on another; the list says which",
-        sums.other_decimals,
+        amount_rules.other_decimals,
         section="4.2",
     ),
     LintRule(
@@ -71,7 +71,7 @@ _RULES = (
         "a recipient that is a contract, the service itself, or no account of the chain",
         f"the recipient of {_DEPOSITS}, and the catalog",
         "what is sent there is gone",
-        naming.recipient,
+        name_rules.recipient,
         assumption="A-361",
     ),
     LintRule(
@@ -80,7 +80,7 @@ _RULES = (
         "an order that is looked up by an id which no answer had",
         "the look-ups of orders, and the answers to submissions",
         "the order that was made is not the one that is followed; keep ids as texts, as they came",
-        naming.unknown_ids,
+        name_rules.unknown_ids,
         section="4.2",
     ),
     LintRule(
@@ -89,7 +89,7 @@ _RULES = (
         "a deposit on a quote that is not fresh",
         f"{_DEPOSITS}, or its transaction, and the newest quote of its route and amount",
         "prices move, and chains are suspended; quote again right before the deposit",
-        pace.old_quote,
+        timing_rules.old_quote,
         assumption="A-362",
         limit=RuleLimit(60_000, LimitUnit.DURATION, "the highest age of a quote"),
     ),
@@ -99,7 +99,7 @@ _RULES = (
         "money that is moved before the list of chains was read",
         "the first raw transaction or submission of each generation",
         "chains are suspended for hours or days; the lists say which can be used now",
-        naming.unlisted_chains,
+        name_rules.unlisted_chains,
         section="1",
     ),
     LintRule(
@@ -108,7 +108,7 @@ _RULES = (
         "a deposit by lists that were read long before",
         f"{_DEPOSITS}, and the lists before it",
         "chains are suspended for hours or days; read the lists again before money moves",
-        naming.outdated,
+        name_rules.outdated,
         assumption="A-363",
         limit=RuleLimit(600_000, LimitUnit.DURATION, "the highest age of a list"),
     ),
@@ -118,7 +118,7 @@ _RULES = (
         "a tolerance so small that percent were meant",
         "the slippage of swaps and their call data",
         "100 means 1 %; a swap with 0.01 % fails at the smallest move, after the deposit",
-        sums.percent,
+        amount_rules.percent,
         section="4.2",
         limit=RuleLimit(10, LimitUnit.BPS, "the lowest tolerance that can be meant"),
     ),
@@ -128,7 +128,7 @@ _RULES = (
         "a swap that takes nearly any price",
         "the slippage and the rules of swaps, and the slippage of call data",
         "whatever the price does meanwhile, the swap goes through at it",
-        sums.no_minimum,
+        amount_rules.no_minimum,
         assumption="A-364",
         limit=RuleLimit(1_000, LimitUnit.BPS, "the highest tolerance"),
     ),
@@ -138,7 +138,7 @@ _RULES = (
         "more look-ups of the same thing in a second than anybody needs",
         "look-ups of orders, tickets, balances and prices, where the clock goes on by itself",
         "a service that is asked too often refuses or slows down; wait some seconds between looks",
-        pace.storm,
+        timing_rules.storm,
         assumption="A-365",
         limit=RuleLimit(5, LimitUnit.TIMES, "the most look-ups in a second"),
     ),
@@ -148,7 +148,7 @@ _RULES = (
         "a request that fails and comes again and again without waiting longer",
         "equal requests in a row that failed, where the world's clock goes on by itself",
         "a service in trouble gets no rest; double the pause each time, and keep Retry-After",
-        pace.impatient,
+        timing_rules.impatient,
         assumption="A-365",
         limit=RuleLimit(4, LimitUnit.TIMES, "the fewest failures in a row"),
     ),
@@ -159,7 +159,7 @@ _RULES = (
         "the answers to submissions, and the look-ups",
         "an order can fail, be refunded or be dropped; only a look-up says so (section 6: there "
         "are no notifications)",
-        pace.forgotten,
+        timing_rules.forgotten,
         section="6",
     ),
     LintRule(
@@ -168,7 +168,7 @@ _RULES = (
         "a deposit that is submitted again with other contents",
         "the submissions that name the same transaction",
         "one transaction pays for one order; the second submission is refused, or changes nothing",
-        pace.changed_body,
+        timing_rules.changed_body,
         assumption="A-366",
     ),
     LintRule(
@@ -177,7 +177,7 @@ _RULES = (
         "an id or an amount that travels as a number where texts are used",
         "ids in look-ups, the members of a deposit, and texts in bodies",
         "a number loses leading zeros and, in JavaScript, all digits beyond 15",
-        naming.numeric_ids,
+        name_rules.numeric_ids,
         section="2.3",
     ),
     LintRule(
@@ -186,7 +186,7 @@ _RULES = (
         "an operation that the interface has replaced",
         "all requests",
         "the description names a replacement, and no date of retirement",
-        pace.deprecated,
+        timing_rules.deprecated,
         assumption="A-029",
     ),
     LintRule(
@@ -195,7 +195,7 @@ _RULES = (
         "money that is moved before a list of tokens was read",
         "the first raw transaction or submission of each generation",
         "tokens are delisted, and their decimals and indexes are in the lists",
-        naming.unlisted_tokens,
+        name_rules.unlisted_tokens,
         section="1",
     ),
     LintRule(
@@ -204,7 +204,7 @@ _RULES = (
         "the same list, read twice in a row",
         "equal requests for a list one after the other",
         "nothing can have changed; keep the first answer for a moment",
-        pace.read_twice,
+        timing_rules.read_twice,
         limit=RuleLimit(1_000, LimitUnit.DURATION, "the longest time between them"),
     ),
     LintRule(
@@ -213,7 +213,7 @@ _RULES = (
         "a route that is quoted and never paid, beside one that is",
         "the quotes and the submissions",
         "fine for a comparison of routes; else it may be a quote for the wrong one",
-        pace.unused_quote,
+        timing_rules.unused_quote,
     ),
 )
 

@@ -7,11 +7,11 @@ from types import MappingProxyType
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.signing.base58 import base58, from_base58
-from mockserver.worlds.node.rpc import BAD_PARAMS, RpcCall, RpcError
+from mockserver.worlds.node.evm_subscriptions import MOST_HEADS, Subscription
+from mockserver.worlds.node.json_rpc_calls import BAD_PARAMS, RpcCall, RpcError
 from mockserver.worlds.node.solana.accounts import account_info
 from mockserver.worlds.node.solana.programs import FINAL, SYSTEM, settings_at, with_context
-from mockserver.worlds.node.solana.showing import error_of
-from mockserver.worlds.node.watches import MOST_HEADS, Subscription
+from mockserver.worlds.node.solana.transactions import error_of
 
 # How many blocks have to stand on a transaction. web3.js still takes the older words.
 _DEPTH: Mapping[str, int] = MappingProxyType(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from mockserver import markdown
 from mockserver.clock import duration
 from mockserver.worlds.lint.finding import LimitUnit, LintLevel, LintRule
-from mockserver.worlds.lint.rules import RULES
+from mockserver.worlds.lint.rule_table import RULES
 
 _ABOUT = """\
 What `crosschain-mock lint` judges in a run in which nothing went wrong. `error`: money is wrong

@@ -9,7 +9,7 @@ from mockserver.contract import ids
 from mockserver.contract.input_fields import CHAIN_ROLES
 from mockserver.engine.refusal import Refusal
 from mockserver.responders.refusal_answers import refusal_in
-from mockserver.worlds.audit.words import length
+from mockserver.worlds.audit.finding_texts import length
 from mockserver.worlds.lint.finding import Remark
 from mockserver.worlds.lint.traffic import CHAIN_LISTS, ClientCall, Traffic, certificate_of
 
