@@ -17,7 +17,7 @@ import click
 
 from mockserver.cli import option_types
 from mockserver.cli.printing import function_named
-from mockserver.validation import did_you_mean
+from mockserver.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from mockserver.conformance.option_table import Option
@@ -33,7 +33,7 @@ class _Group(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Return the command that is called. Raises `UsageError` with the name nearest to it."""
-        from mockserver.violations import did_you_mean
+        from mockserver.suggestions import did_you_mean
 
         name, names = args[0], self.list_commands(ctx)
         # Hidden commands are in no list, and can be called.
@@ -126,7 +126,7 @@ class _WithDefault(_Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the default command before a first word that is neither a command nor misspelt."""
-        from mockserver.violations import did_you_mean
+        from mockserver.suggestions import did_you_mean
 
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
             # An address has other characters than letters: only a bare word can be a misspelt

@@ -76,7 +76,7 @@ def _check_names(options: dict[str, Any]) -> None:
     """Raise `WrongOption` for a break or an operation that nobody knows."""
     from mockserver.contract import load
     from mockserver.responders.breaks.catalogue import CATALOGUE
-    from mockserver.validation import did_you_mean
+    from mockserver.suggestions import did_you_mean
 
     operations = [operation.id for operation in load("observed")]
     for option, names, known in (

@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 from mockserver import limits
 from mockserver.clock import ClockRefused, parse_duration, parse_instant, parse_mode
 from mockserver.errors import CrosschainMockError
-from mockserver.violations import did_you_mean
+from mockserver.suggestions import did_you_mean
 
 T = TypeVar("T")
 

@@ -85,7 +85,7 @@ def _cores() -> int:
 
 def _chosen(names: Sequence[str]) -> list[str]:
     from mockserver.responders.breaks.catalogue import CATALOGUE
-    from mockserver.validation import did_you_mean
+    from mockserver.suggestions import did_you_mean
 
     for name in names:
         if name not in CATALOGUE:

@@ -52,7 +52,7 @@ def recording_of(
     """Return a recording file. Raises `InvalidFile`, also for operations that its dialect lacks."""
     from mockserver import file_formats, recordings
     from mockserver.contract import load
-    from mockserver.validation import did_you_mean
+    from mockserver.suggestions import did_you_mean
 
     recording = recordings.load(file)
     spoken = [dialect or recording.dialect or "documented"]

@@ -14,7 +14,7 @@ from mockserver.contract.facts import Basis, BasisKind
 from mockserver.errors import CrosschainMockError, InvalidFile, Problem
 from mockserver.fast_dataclass import dataclass
 from mockserver.file_formats import Document
-from mockserver.violations import did_you_mean
+from mockserver.suggestions import did_you_mean
 
 DOCUMENTED = "documented"
 OBSERVED = "observed"

@@ -13,7 +13,8 @@ from mockserver.contract.request_reading import RequestReader
 from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import Request
 from mockserver.jsontext import Json
-from mockserver.validation import SchemaCheck, Violation, did_you_mean
+from mockserver.suggestions import did_you_mean
+from mockserver.validation import SchemaCheck, Violation
 
 
 @dataclass(frozen=True, slots=True)

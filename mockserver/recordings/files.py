@@ -19,7 +19,7 @@ from mockserver.http_messages import BadEncoding, Headers, Request, Response, fo
 from mockserver.jsontext import FieldPath, Json
 from mockserver.recordings import bodies
 from mockserver.recordings.recording import RecordedExchange, Recording, StandIns
-from mockserver.validation import did_you_mean
+from mockserver.suggestions import did_you_mean
 
 FORMAT = "crosschain-mock/recording@2"
 

@@ -10,8 +10,9 @@ from mockserver import file_formats, limits, resources
 from mockserver.clock import ClockRefused, parse_duration, parse_instant
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json, Schema
+from mockserver.suggestions import did_you_mean
 from mockserver.tables import UnknownTableName
-from mockserver.validation import SchemaCheck, Violation, did_you_mean, excerpt
+from mockserver.validation import SchemaCheck, Violation, excerpt
 
 LONGEST_MS = 36_500 * 86_400_000
 """The longest duration that is taken, in milliseconds: a hundred years."""

@@ -18,7 +18,7 @@ from mockserver.engine.catalog import (
 from mockserver.errors import InvalidFile, Problem
 from mockserver.file_formats import Document, read, value_of
 from mockserver.jsontext import FieldPath
-from mockserver.validation import did_you_mean
+from mockserver.suggestions import did_you_mean
 
 _NATIVE_WORD = "native"
 _Item = tuple[Document, FieldPath, Mapping[str, Any]]

@@ -9,7 +9,7 @@ from mockserver.engine.order_courses import course_problems
 from mockserver.engine.scenario import Scenario
 from mockserver.file_formats import Complaint
 from mockserver.scenarios.scenario_values import nicknames, symbols
-from mockserver.validation import did_you_mean
+from mockserver.suggestions import did_you_mean
 
 
 def unknown_keys(value: Mapping[str, Any], catalog: Catalog) -> Iterator[Complaint]:

@@ -1,7 +1,7 @@
 """Signed EVM transactions: who sent what where. Needs the extra `signing`."""
 
 from mockserver.fast_dataclass import dataclass
-from mockserver.signing import curve, rlp, wallet_signatures
+from mockserver.signing import keccak, rlp, secp256k1, wallet_signatures
 
 
 class NotATransaction(ValueError):
@@ -108,10 +108,10 @@ def decoded(raw: bytes) -> SignedTransaction:
     # With EIP-155 a legacy one is signed with the chain id in place of its signature.
     unsigned = parts[:-3] if kind or chain is None else [*parts[:-3], rlp.number(chain), b"", b""]
     halves = [part if isinstance(part, bytes) else b"" for part in parts[-2:]]
-    digest = curve.keccak256((bytes([kind]) if kind else b"") + rlp.encoded(unsigned))
+    digest = keccak.keccak256((bytes([kind]) if kind else b"") + rlp.encoded(unsigned))
     return SignedTransaction(
         **{name: getattr(fields, name) for name in _FIELDS},
-        hash=f"0x{curve.keccak256(raw).hex()}",
+        hash=f"0x{keccak.keccak256(raw).hex()}",
         sender=_sender(digest, fields.v, halves),
     )
 
@@ -123,9 +123,9 @@ def _sender(digest: bytes, v: int, halves: list[bytes]) -> str:
     """Return who signed; the halves are r and s, each without the zeros that it begins with."""
     # RLP drops leading zeros, which a signature of fixed width needs.
     odd, raw = wallet_signatures.parity(v), b"".join(half.rjust(32, b"\0") for half in halves)
-    if odd is None or not all(map(any, halves)) or _number(halves[1]) > curve.MOST_S:
+    if odd is None or not all(map(any, halves)) or _number(halves[1]) > secp256k1.MOST_S:
         raise BadSignature(_BAD_VALUES)
-    point = curve.recovered(digest, raw, odd)
+    point = secp256k1.recovered(digest, raw, odd)
     if point is None:
         raise BadSignature("its signature fits no key")
     return wallet_signatures.address_at(point).lower()

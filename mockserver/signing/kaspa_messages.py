@@ -6,7 +6,7 @@ own convention, not the service's (A-073).
 
 from hashlib import blake2b
 
-from mockserver.signing import curve
+from mockserver.signing import secp256k1
 
 _MESSAGE_KEY = b"PersonalMessageSigningHash"
 _ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
@@ -22,7 +22,7 @@ def verifies(message: str, public_key: str, signature: str) -> bool:
         key, raw = x_only(public_key), bytes.fromhex(signature.removeprefix("0x"))
     except ValueError:
         return False
-    return len(raw) == 64 and curve.schnorr_verifies(_digest(message), key, raw)
+    return len(raw) == 64 and secp256k1.schnorr_verifies(_digest(message), key, raw)
 
 
 def signature(message: str, private_key: bytes) -> tuple[str, str]:
@@ -31,7 +31,7 @@ def signature(message: str, private_key: bytes) -> tuple[str, str]:
     No randomness is added, so that equal inputs give equal signatures. Raises
     `SigningUnavailable`, and `ValueError` for a key that is none.
     """
-    raw, key = curve.schnorr_signed(_digest(message), private_key)
+    raw, key = secp256k1.schnorr_signed(_digest(message), private_key)
     return raw.hex(), key.hex()
 
 

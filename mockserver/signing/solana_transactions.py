@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
 from mockserver.fast_dataclass import dataclass
-from mockserver.signing.curve import SigningUnavailable
 from mockserver.signing.evm_transactions import NotATransaction
+from mockserver.signing.wallet_libraries import SigningUnavailable
 
 KEY, SIGNATURE = 32, 64
 """Bytes of an address and of a signature."""

@@ -7,7 +7,7 @@ A signature is of the SHA-256 hash of the raw data, which is the transaction's i
 from hashlib import sha256
 
 from mockserver.fast_dataclass import dataclass
-from mockserver.signing import curve, protobuf
+from mockserver.signing import keccak, protobuf, secp256k1
 from mockserver.signing.evm_transactions import NotATransaction
 from mockserver.signing.protobuf import ProtobufValue
 
@@ -127,8 +127,8 @@ def signer_of(raw_data: bytes, signature: bytes) -> bytes | None:
     odd = signature[64] - 27 if signature[64] >= 27 else signature[64]
     if odd not in (0, 1):
         return None
-    point = curve.recovered(sha256(raw_data).digest(), signature[:64], odd)
-    return None if point is None else PREFIX + curve.keccak256(point)[12:]
+    point = secp256k1.recovered(sha256(raw_data).digest(), signature[:64], odd)
+    return None if point is None else PREFIX + keccak.keccak256(point)[12:]
 
 
 def _bytes(members: dict[int, list[ProtobufValue]], number: int) -> bytes:

@@ -7,7 +7,7 @@ world verifies wallets, or for signing. Without it, hashing and signing raise `S
 import re
 from collections.abc import Mapping
 
-from mockserver.signing import curve, javascript
+from mockserver.signing import javascript, keccak, secp256k1
 
 EVM_PREFIX = "EvmAddress"
 """The prefix of the text, spelled so whatever the spelling of the header (GB2-ticket)."""
@@ -44,7 +44,7 @@ def signed_text(
 
 def digest(text: str) -> str:
     """Return the keccak-256 of a text as `0x` and 64 hex digits."""
-    return f"0x{curve.keccak256(javascript.utf8(text)).hex()}"
+    return f"0x{keccak.keccak256(javascript.utf8(text)).hex()}"
 
 
 def signature(text: str, key: str, *, as_bytes: bool = False) -> str:
@@ -53,19 +53,19 @@ def signature(text: str, key: str, *, as_bytes: bool = False) -> str:
     The vendor's code signs the 66 characters of the hash; with `as_bytes` its 32 bytes are signed.
     Raises `ValueError` for a key that is none.
     """
-    raw, odd = curve.signed(_personal(digest(text), as_bytes=as_bytes), _secret(key))
+    raw, odd = secp256k1.signed(_personal(digest(text), as_bytes=as_bytes), _secret(key))
     return f"{raw.hex()}{27 + odd:02x}"
 
 
 def address_of(key: str) -> str:
     """Return the EVM address of a private key. Raises `ValueError` for a key that is none."""
-    return address_at(curve.public_key(_secret(key)))
+    return address_at(secp256k1.public_key(_secret(key)))
 
 
 def address_at(point: bytes) -> str:
     """Return the EVM address of a public key, with the capitals that check it (EIP-55)."""
-    plain = curve.keccak256(point)[12:].hex()
-    check = curve.keccak256(plain.encode()).hex()
+    plain = keccak.keccak256(point)[12:].hex()
+    check = keccak.keccak256(plain.encode()).hex()
     pairs = zip(plain, check, strict=False)
     return "0x" + "".join(char.upper() if mark > "7" else char for char, mark in pairs)
 
@@ -81,7 +81,7 @@ def signers(text: str, came: str) -> tuple[str, ...]:
         return ()
     raw, hashed = bytes.fromhex(form[1][:128]), digest(text)
     messages = (_personal(hashed, as_bytes=as_bytes) for as_bytes in (False, True))
-    points = [curve.recovered(message, raw, odd) for message in messages]
+    points = [secp256k1.recovered(message, raw, odd) for message in messages]
     return tuple(address_at(point) for point in points if point is not None)
 
 
@@ -110,4 +110,4 @@ def _secret(key: str) -> bytes:
 def _personal(hashed: str, *, as_bytes: bool) -> bytes:
     """Return the hash of a personal message (EIP-191): the text of a hash, or its bytes."""
     message = bytes.fromhex(hashed[2:]) if as_bytes else hashed.encode()
-    return curve.keccak256(b"\x19Ethereum Signed Message:\n%d" % len(message) + message)
+    return keccak.keccak256(b"\x19Ethereum Signed Message:\n%d" % len(message) + message)

@@ -17,8 +17,8 @@ from mockserver.http_messages import Request
 from mockserver.jsontext import Json, Schema
 from mockserver.limits import AMOUNT_DIGITS
 from mockserver.strategies.schema_values import documented, shape_of, values_of
+from mockserver.suggestions import did_you_mean
 from mockserver.validation import SchemaCheck
-from mockserver.violations import did_you_mean
 
 _CODES = (1, 3, -1, 400, 500, 31005, 2**31, 10**18)
 

@@ -19,7 +19,7 @@ from mockserver.jsontext import Json
 from mockserver.responders.refusal_answers import JSON_TYPE
 from mockserver.responders.responder import Call
 from mockserver.strategies.answers_and_requests import UnknownOperation, answers
-from mockserver.violations import did_you_mean
+from mockserver.suggestions import did_you_mean
 
 FLOWS = (ids.FLOWS["v2"], ids.FLOWS["v1"])
 """The submission of each flow, and the look-up of its status."""

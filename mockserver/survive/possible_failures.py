@@ -11,7 +11,7 @@ from mockserver.contract import Contract
 from mockserver.errors import CrosschainMockError
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.validation import did_you_mean
+from mockserver.suggestions import did_you_mean
 from mockserver.worlds.audit import Moved
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.trigger_actions import add_trigger

@@ -6,8 +6,8 @@ from mockserver.contract import Contract
 from mockserver.contract.operation import refusal_near
 from mockserver.errors import CrosschainMockError
 from mockserver.responders.refusal_answers import refusal_in
+from mockserver.suggestions import did_you_mean
 from mockserver.testing.locked_access import WorldHandle
-from mockserver.validation import did_you_mean
 from mockserver.worlds.end_of_test_check import MOCK_FAILED, entry_lines
 from mockserver.worlds.journal import Entry
 

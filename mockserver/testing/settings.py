@@ -19,9 +19,9 @@ from mockserver.responders.control_forms import BadControl
 from mockserver.responders.replay import BadMode, ReplayMode
 from mockserver.scenarios import load_scenario
 from mockserver.scenarios.library import is_file
+from mockserver.suggestions import did_you_mean
 from mockserver.testing.options import instant_ms
 from mockserver.userfiles import anchored
-from mockserver.validation import did_you_mean
 from mockserver.worlds.audit import kinds_named
 from mockserver.worlds.factory import WorldOptions
 from mockserver.worlds.lint import lint_settings, lint_words

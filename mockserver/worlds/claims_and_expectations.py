@@ -10,7 +10,7 @@ from mockserver import limits
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json, plain
 from mockserver.responders.control_forms import BadControl
-from mockserver.validation import did_you_mean
+from mockserver.suggestions import did_you_mean
 
 _AMOUNT = re.compile(r"([0-9]{1,60}(?:\.[0-9]{1,60})?)(?: +(\S{1,60}))?")
 _UNITS = "units"

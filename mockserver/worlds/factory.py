@@ -27,9 +27,10 @@ from mockserver.responders.refusal_answers import Refuser
 from mockserver.responders.replay import PlaybackState, ReplayMode
 from mockserver.responders.responder import PassingOn
 from mockserver.responders.stubs import Stubs
-from mockserver.signing import curve
+from mockserver.signing import wallet_libraries
 from mockserver.signing.keyring import Keyring
-from mockserver.validation import SchemaCheck, did_you_mean
+from mockserver.suggestions import did_you_mean
+from mockserver.validation import SchemaCheck
 from mockserver.worlds.announced_transactions import restore
 from mockserver.worlds.hosted import FORMAT, HostedWorld
 from mockserver.worlds.journal import WorldJournal
@@ -98,7 +99,7 @@ class WorldOptions:
     def keyring(self) -> Keyring:
         """Return the keys that a world begins with. Raises `SigningUnavailable`."""
         if self.verify_wallets:
-            curve.require()
+            wallet_libraries.require()
         clock = wall_ms if self.stamps == "either" else None
         return Keyring(MappingProxyType(dict(self.app_keys)), self.verify_wallets, clock)
 

@@ -6,7 +6,7 @@ from mockserver.engine.catalog import NATIVE, Catalog, Chain
 from mockserver.engine.ledger import account_address
 from mockserver.engine.payouts import Payout
 from mockserver.operations.deposit_transactions import moved_by, payer_in
-from mockserver.signing import curve, rlp
+from mockserver.signing import keccak, rlp
 from mockserver.worlds.transaction_store import ChainTransaction
 
 ZERO = f"0x{0:040x}"
@@ -29,7 +29,7 @@ def own_contracts(chain: Chain) -> frozenset[str]:
 def created_by(tx: ChainTransaction) -> str:
     """Return the address of the contract that a transaction makes."""
     packed = rlp.encoded([bytes.fromhex(tx.sender[2:]), rlp.number(tx.nonce)])
-    return f"0x{curve.keccak256(packed)[12:].hex()}"
+    return f"0x{keccak.keccak256(packed)[12:].hex()}"
 
 
 def of_transaction(catalog: Catalog, tx: ChainTransaction) -> Iterator[TokenMove]:

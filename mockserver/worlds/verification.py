@@ -17,7 +17,7 @@ from mockserver.responders.partial_matching import Subset, subset_of
 from mockserver.responders.refusal_answers import refusal_in
 from mockserver.responders.responder import STUB
 from mockserver.sliced_work import Steps, at_once, each
-from mockserver.validation import did_you_mean
+from mockserver.suggestions import did_you_mean
 from mockserver.wording import times
 from mockserver.worlds.hosted import AwaitedRefusal, HostedWorld
 from mockserver.worlds.journal import Entry

@@ -15,7 +15,7 @@ from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import load
-from mockserver.signing import curve, wallet_signatures
+from mockserver.signing import wallet_libraries, wallet_signatures
 from mockserver.signing.keyring import EXAMPLE_ADDRESS
 from mockserver.testing import running
 from tests.conformance.exchanges import answer
@@ -62,9 +62,9 @@ def test_what_is_wrong_on_purpose_or_cannot_be_signed_stays(caller, changes):
 
 def test_without_the_libraries_a_signature_has_its_form_alone(monkeypatch):
     def missing():
-        raise curve.SigningUnavailable("install crosschain-mock[signing]")
+        raise wallet_libraries.SigningUnavailable("install crosschain-mock[signing]")
 
-    monkeypatch.setattr(curve, "_libraries", missing)
+    monkeypatch.setattr(wallet_libraries, "libraries", missing)
     assert CALLER.sign_v2(submission()) == submission()
     with pytest.raises(UnsafeOrWrong, match="wallet_key: install"):
         options_of({"wallet_key": OWN})

@@ -11,7 +11,7 @@ from mockserver.cli.command_table import command
 from mockserver.errors import CrosschainMockError
 from mockserver.server.assembly import Settings, build
 from mockserver.signing import kaspa_messages, wallet_signatures
-from mockserver.signing.curve import SigningUnavailable
+from mockserver.signing.wallet_libraries import SigningUnavailable
 from tests.conftest import HASH, WALLET
 from tests.dialects.conftest import KAS_KEY, WALLET_KEY
 

@@ -16,7 +16,7 @@ from mockserver.errors import InvalidFile, Problem
 from mockserver.fast_dataclass import dataclass
 from mockserver.file_formats import Document
 from mockserver.jsontext import Json
-from mockserver.validation import did_you_mean
+from mockserver.suggestions import did_you_mean
 
 FORMAT = "crosschain-mock/baseline@1"
 _LONGEST_PLACE = 1000

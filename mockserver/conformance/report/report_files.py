@@ -12,8 +12,8 @@ from mockserver.conformance.report.model import Report
 from mockserver.conformance.report.reproductions import as_pytest, saved_lines
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.fast_dataclass import dataclass
+from mockserver.suggestions import did_you_mean
 from mockserver.userfiles import write_text
-from mockserver.validation import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)

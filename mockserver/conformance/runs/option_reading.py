@@ -20,9 +20,9 @@ from mockserver.conformance.session.role_bindings import ROLES, Bindings
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.errors import InvalidFile
 from mockserver.signing import wallet_signatures
-from mockserver.signing.curve import SigningUnavailable
+from mockserver.signing.wallet_libraries import SigningUnavailable
+from mockserver.suggestions import did_you_mean
 from mockserver.userfiles import NotReadable, trusting
-from mockserver.validation import did_you_mean
 
 _OTHERWISE = {"request_time": "request_ms", "allow_hosts": "hosts"}
 _FIELDS = {field.name for field in fields(Options)} - {"dialect", "bindings", "probes"}

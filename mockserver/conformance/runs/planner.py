@@ -41,7 +41,7 @@ from mockserver.contract import Contract, Operation
 from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import Request
 from mockserver.signing.developer_signatures import IN_LOWER_CASE
-from mockserver.validation import did_you_mean
+from mockserver.suggestions import did_you_mean
 
 # A critical rule is worth three times the requests of a major one.
 _WORTH: Mapping[Severity, int] = {Severity.CRITICAL: 9, Severity.MAJOR: 3, Severity.MINOR: 1}

@@ -7,13 +7,13 @@ from mockserver.conformance.session.request_draft import Draft
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import NotJson
 from mockserver.signing import developer_signatures, wallet_signatures
-from mockserver.signing.curve import SigningUnavailable
 from mockserver.signing.keyring import (
     DEMO_APP_KEY,
     DEMO_APP_SECRET,
     EXAMPLE_ADDRESS,
     EXAMPLE_WALLET_KEY,
 )
+from mockserver.signing.wallet_libraries import SigningUnavailable
 
 MOST_TICKETS = 4
 """How many of the tickets that a list shows are looked up."""

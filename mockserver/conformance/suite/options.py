@@ -18,8 +18,8 @@ from mockserver.conformance.suite.hypothesis_settings import of_hypothesis, stor
 from mockserver.conformance.verdict import FAIL_ON, UNREACHED, Verdict
 from mockserver.contract import Contract, load
 from mockserver.fast_dataclass import dataclass
+from mockserver.suggestions import did_you_mean
 from mockserver.userfiles import anchored
-from mockserver.validation import did_you_mean
 
 NO_ADDRESS = (
     "no service is named: give --crosschain-mock-url URL, or --crosschain-mock-v1-url and "

@@ -10,7 +10,7 @@ from mockserver.responders.answer_delivery import Delivery
 from mockserver.responders.breaks.mutations import Break, MutationContext
 from mockserver.responders.control_forms import BadControl
 from mockserver.responders.responder import Call
-from mockserver.validation import did_you_mean
+from mockserver.suggestions import did_you_mean
 
 Below = Callable[[Call], Delivery]
 BreakWatch = Callable[[str, Call, Delivery | None, Delivery], None]

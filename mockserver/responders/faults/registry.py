@@ -21,7 +21,7 @@ from mockserver.responders.faults.kinds import KINDS, Disturb, FaultedCall, Quot
 from mockserver.responders.request_subjects import named_by
 from mockserver.responders.responder import Call
 from mockserver.responders.settable import Settable
-from mockserver.validation import did_you_mean
+from mockserver.suggestions import did_you_mean
 
 # Integers, so that chance is the same on every machine.
 _FRACTIONS = 10**12

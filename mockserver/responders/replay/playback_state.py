@@ -11,7 +11,7 @@ from mockserver.engine.persistent_mapping import Layered
 from mockserver.errors import CrosschainMockError
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.validation import did_you_mean
+from mockserver.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from mockserver.recordings import RequestForm

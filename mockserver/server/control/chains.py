@@ -10,7 +10,7 @@ from mockserver.http_messages import Response
 from mockserver.jsontext import Json
 from mockserver.responders.refusal_answers import JSON_TYPE
 from mockserver.server.control.route import ControlRequest
-from mockserver.signing import curve, v1_deposit_transactions
+from mockserver.signing import v1_deposit_transactions, wallet_libraries
 from mockserver.signing.keyring import Keyring
 from mockserver.worlds import announced_transactions, node, reorganisations
 from mockserver.worlds.hosted import HostedWorld
@@ -71,7 +71,7 @@ def register(request: ControlRequest) -> Json:
     body, keys = request.body, request.hosted.keys
     if "verifyWallets" in body:
         if body["verifyWallets"]:
-            curve.require()
+            wallet_libraries.require()
         keys = replace(keys, wallets=body["verifyWallets"])
     if "appKey" in body:
         if body["appKey"] not in keys.developers and len(keys.developers) >= limits.KEYS.most:

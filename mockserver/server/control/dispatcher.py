@@ -21,7 +21,7 @@ from mockserver.server import console, cors
 from mockserver.server.control.authorization import Denied
 from mockserver.server.control.node_websockets import open_socket, wants_socket
 from mockserver.server.control.route import ControlRequest, NotAllowed, Row, ServerState
-from mockserver.validation import did_you_mean
+from mockserver.suggestions import did_you_mean
 from mockserver.worlds import node
 from mockserver.worlds.hosted import Elsewhere, HostedWorld, UnknownWorld, WorldAway
 

@@ -9,7 +9,7 @@ from mockserver.engine.world import World
 from mockserver.jsontext import Json
 from mockserver.responders.control_forms import BadControl, instant_ms
 from mockserver.server.control.route import ControlRequest
-from mockserver.validation import did_you_mean
+from mockserver.suggestions import did_you_mean
 from mockserver.worlds.outage_windows import times_of, window_of
 
 _MOST = limits.OUTAGES.most

@@ -11,7 +11,7 @@ from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.responders.control_forms import BadControl
 from mockserver.sliced_work import Steps, at_once
-from mockserver.validation import did_you_mean
+from mockserver.suggestions import did_you_mean
 from mockserver.wording import audit_lines
 from mockserver.worlds.audit.claimed import all_arrived
 from mockserver.worlds.audit.expected import Moved, moved_in, not_as_expected

@@ -12,7 +12,7 @@ from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.responders.control_forms import BadControl, duration_ms
 from mockserver.sliced_work import Steps, at_once
-from mockserver.validation import did_you_mean
+from mockserver.suggestions import did_you_mean
 from mockserver.wording import counted, lint_lines
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.judgement import Judgement, counted_up_to

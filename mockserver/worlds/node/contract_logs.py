@@ -8,7 +8,7 @@ from mockserver.engine.catalog import Chain
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.operations.deposit_transactions import moved_by, payer_in, taken_by_contract
-from mockserver.signing import curve
+from mockserver.signing import keccak
 from mockserver.signing.base58 import from_base58_checked
 from mockserver.worlds.blocks import Block, ChainBlocks
 from mockserver.worlds.hosted import HostedWorld
@@ -108,7 +108,7 @@ def bloom_of(logs: tuple[ContractLog, ...]) -> str:
     bits = 0
     for log in logs:
         for item in (log.address, *log.topics):
-            digest = curve.keccak256(bytes.fromhex(item[2:]))
+            digest = keccak.keccak256(bytes.fromhex(item[2:]))
             for place in (0, 2, 4):
                 bits |= 1 << (int.from_bytes(digest[place : place + 2]) & 2047)
     return f"0x{bits:0512x}"

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from mockserver.engine.catalog import NATIVE
 from mockserver.jsontext import Json
-from mockserver.signing import curve
+from mockserver.signing import keccak
 from mockserver.violations import excerpt
 from mockserver.worlds import mempool
 from mockserver.worlds.announced_transactions import bytes_of, pour
@@ -277,7 +277,7 @@ _ROWS: Mapping[str, tuple[int | None, RpcMethod]] = MappingProxyType(
         **{name: (0, method) for name, method in _PLAIN.items()},
         "web3_sha3": (
             1,
-            lambda call: f"0x{curve.keccak256(bytes.fromhex(call.text(BYTES)[2:])).hex()}",
+            lambda call: f"0x{keccak.keccak256(bytes.fromhex(call.text(BYTES)[2:])).hex()}",
         ),
         "eth_getBlockByNumber": (2, _block_by_number),
         "eth_getBlockByHash": (2, _block_by_hash),

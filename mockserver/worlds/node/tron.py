@@ -16,7 +16,7 @@ from mockserver.engine.submission import OrderRequest
 from mockserver.http_messages import Response
 from mockserver.jsontext import Json
 from mockserver.operations.deposit_transactions import ContractCall, Reverted
-from mockserver.signing import curve, tron_transactions
+from mockserver.signing import keccak, tron_transactions
 from mockserver.signing.base58 import base58_checked, from_base58_checked
 from mockserver.signing.evm_transactions import NotATransaction
 from mockserver.signing.tron_transactions import TronTransaction
@@ -232,7 +232,7 @@ def _call_data(call: RestCall) -> bytes:
     if call.text("data"):
         return _from_hex(call.text("data"))
     signature = call.text("function_selector")
-    return curve.keccak256(signature.encode())[:4] + _from_hex(call.text("parameter"))
+    return keccak.keccak256(signature.encode())[:4] + _from_hex(call.text("parameter"))
 
 
 def _constant(call: RestCall) -> Json:

@@ -1,12 +1,11 @@
-"""Keccak-256 and secp256k1 from the libraries of the extra `signing`, loaded on first use.
+"""The curve secp256k1, from a library of the extra `signing`: ECDSA, and Schnorr signatures.
 
 Keys are 32 bytes and points 64 (x and y); `odd` tells whether a point's y is odd, as 0 or 1.
 """
 
-from types import ModuleType
 from typing import TYPE_CHECKING
 
-from mockserver.errors import CrosschainMockError
+from mockserver.signing import wallet_libraries
 
 if TYPE_CHECKING:
     from coincurve import PrivateKey, PublicKey
@@ -14,22 +13,6 @@ if TYPE_CHECKING:
 
 MOST_S = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0
 """Half the order of the curve: of the two s of a signature chains take the smaller (EIP-2)."""
-
-
-class SigningUnavailable(CrosschainMockError):
-    """Signatures of wallets are needed, but their libraries are not installed."""
-
-
-def require() -> None:
-    """Load the libraries, so that the first signature need not. Raises `SigningUnavailable`."""
-    _libraries()
-
-
-def keccak256(data: bytes) -> bytes:
-    """Return the 32 bytes of the hash. Raises `SigningUnavailable`."""
-    _, keccak = _libraries()
-    digest: bytes = keccak.new(data=data, digest_bits=256).digest()
-    return digest
 
 
 def public_key(key: bytes) -> bytes:
@@ -52,7 +35,7 @@ def recovered(digest: bytes, signature: bytes, odd: int) -> bytes | None:
 
     Raises `SigningUnavailable`.
     """
-    coincurve, _ = _libraries()
+    coincurve, _ = wallet_libraries.libraries()
     complete = signature + bytes([odd])
     try:
         key = coincurve.PublicKey.from_signature_and_message(complete, digest, hasher=None)
@@ -72,7 +55,7 @@ def schnorr_signed(digest: bytes, key: bytes) -> tuple[bytes, bytes]:
 
 def schnorr_verifies(digest: bytes, x: bytes, signature: bytes) -> bool:
     """Tell whether the key with that x signed 32 bytes (BIP 340). Raises `SigningUnavailable`."""
-    coincurve, _ = _libraries()
+    coincurve, _ = wallet_libraries.libraries()
     try:
         verified: bool = coincurve.PublicKeyXOnly(x).verify(signature, digest)
     except ValueError:
@@ -81,7 +64,7 @@ def schnorr_verifies(digest: bytes, x: bytes, signature: bytes) -> bool:
 
 
 def _private(key: bytes) -> "PrivateKey":
-    coincurve, _ = _libraries()
+    coincurve, _ = wallet_libraries.libraries()
     try:
         private_key: PrivateKey = coincurve.PrivateKey(key)
     except ValueError:
@@ -92,16 +75,3 @@ def _private(key: bytes) -> "PrivateKey":
 
 def _point(key: "PublicKey") -> bytes:
     return key.format(compressed=False)[1:]
-
-
-def _libraries() -> tuple[ModuleType, ModuleType]:
-    # Here and not at the import: a server without wallets needs neither library.
-    try:
-        import coincurve
-        from Crypto.Hash import keccak
-    except ImportError:
-        raise SigningUnavailable(
-            "wallet signatures need the libraries 'coincurve' and 'pycryptodome'; "
-            "install the extra: pip install 'crosschain-mock[signing]'"
-        ) from None
-    return coincurve, keccak

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mockserver.signing import evm_transactions, rlp, wallet_signatures
-from mockserver.signing.curve import keccak256
+from mockserver.signing.keccak import keccak256
 
 P = 2**256 - 2**32 - 977
 """The field of secp256k1."""
