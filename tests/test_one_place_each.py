@@ -20,7 +20,7 @@ import pytest
 
 from mockserver.clock import EXAMPLE_START
 from mockserver.contract import Verdict, ids, load, shipped_facts
-from mockserver.engine.order_courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.pricing import AGGREGATORS
 from mockserver.engine.tickets import TicketStatus
 from mockserver.limits import AMOUNT_DIGITS
@@ -182,7 +182,7 @@ SOURCES = frozenset(fact.source for fact in shipped_facts().evidence)
 
 
 # The types of the public API are literals; a test holds that they are those of the engine.
-_ORDER_STATUSES = ["engine/order_courses.py", "testing/options.py"]
+_ORDER_STATUSES = ["engine/order_statuses.py", "testing/options.py"]
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ _ORDER_STATUSES = ["engine/order_courses.py", "testing/options.py"]
         (frozenset(Status) - set(TicketStatus), _ORDER_STATUSES),
         (
             frozenset(TicketStatus),
-            ["engine/order_courses.py", "engine/tickets.py", "testing/options.py"],
+            ["engine/order_statuses.py", "engine/tickets.py", "testing/options.py"],
         ),
     ],
     ids=["operations", "verdicts", "sources", "own", "start", "address", "statuses", "tickets"],

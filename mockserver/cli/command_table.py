@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mockserver.cli import option_types
+from mockserver.cli.default_address import DEFAULTS
 from mockserver.cli.printing import function_named
 from mockserver.suggestions import did_you_mean
 
@@ -218,7 +219,7 @@ def parameter(row: Mapping[str, Any]) -> click.Parameter:
     ]
     # The table names what several options have in common, such as the port.
     if isinstance(default := settings_of_row.get("default"), str):
-        settings_of_row["default"] = option_types.DEFAULTS.get(default, default)
+        settings_of_row["default"] = DEFAULTS.get(default, default)
     settings |= {
         "show_default": "default" in settings_of_row,
         "show_envvar": "envvar" in settings_of_row,

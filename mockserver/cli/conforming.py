@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mockserver.cli.option_types import DEFAULT_URL, WrongOption
+from mockserver.cli.default_address import DEFAULT_URL
+from mockserver.cli.option_types import WrongOption
 from mockserver.cli.printing import print_json, print_list, print_table, print_text
 from mockserver.wording import counted
 

@@ -17,7 +17,7 @@ import click
 from click.core import ParameterSource
 
 from mockserver import jsontext
-from mockserver.cli.option_types import DEFAULT_URL
+from mockserver.cli.default_address import DEFAULT_URL
 from mockserver.cli.printing import Columns, print_answer, print_json
 from mockserver.errors import CrosschainMockError
 from mockserver.fast_dataclass import dataclass

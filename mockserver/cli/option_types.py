@@ -19,12 +19,6 @@ from mockserver.suggestions import did_you_mean
 T = TypeVar("T")
 
 _MOST_DURATION_MS = 7 * 86_400_000
-_HOST, _PORT = "127.0.0.1", 8765
-DEFAULT_URL = f"http://{_HOST}:{_PORT}"
-"""The default address of servers, and of commands that use one."""
-
-DEFAULTS: Mapping[str, str | int] = {"HOST": _HOST, "PORT": _PORT, "URL": DEFAULT_URL}
-"""The defaults that the table of commands names."""
 
 
 class WrongOption(CrosschainMockError):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
 
-from mockserver.engine.order_courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import Event, Order
 from mockserver.engine.outage_calendar import Calendar
 from mockserver.fast_dataclass import dataclass, value_class

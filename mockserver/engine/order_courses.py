@@ -5,60 +5,11 @@ The vocabulary is observed, the transitions are assumed (A-151).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from types import MappingProxyType
 
+from mockserver.engine.order_statuses import RANK, Status
 from mockserver.fast_dataclass import dataclass
-
-
-class Status(StrEnum):
-    """The status of an order in the words of the 2.0 interface (GHOST, KF)."""
-
-    UNKNOWN = "Unknown"
-    PENDING = "Pending"
-    WAIT_VERIFY = "WaitVerify"
-    VERIFIED = "Verified"
-    SUCCEEDED = "Succeeded"
-    FAILED = "Failed"
-    DROPPED = "Dropped"
-    REFUNDING = "Refunding"
-    REFUNDED = "Refunded"
-
-    @property
-    def final(self) -> bool:
-        """Whether an order never leaves it."""
-        return self in FINAL
-
-    @property
-    def resting(self) -> bool:
-        """Whether an order stays in it by itself: it is final, or only a ticket ends it."""
-        return self.final or self is Status.DROPPED
-
-
-FINAL = (Status.SUCCEEDED, Status.FAILED, Status.REFUNDED)
-"""The final statuses.
-
-GHOST stops polling at `Dropped` too. But a ticket still brings the refund then (GB-knot), so that
-is not final.
-"""
-
-_ON_THE_WAY = (
-    *(Status.UNKNOWN, Status.PENDING, Status.WAIT_VERIFY, Status.VERIFIED),
-    Status.REFUNDING,
-)
-# A course only goes on to a higher rank; those that rest have the highest.
-_RANK = {status: len(_ON_THE_WAY) for status in Status} | {
-    status: rank for rank, status in enumerate(_ON_THE_WAY)
-}
-
-
-class V1Status(IntEnum):
-    """The status of an order in the numbers of v1 (ESS1)."""
-
-    ONGOING = 1
-    COMPLETED = 2
-    FAILED = 3
-    PARTIAL = 6
 
 
 class Policy(StrEnum):
@@ -118,7 +69,7 @@ class OrderCourse:
 
     def since(self, status: Status) -> "OrderCourse":
         """Return the course without what lies before a status, which becomes its first step."""
-        ahead = [step for step in self.steps if _RANK[step.status] > _RANK[status]]
+        ahead = [step for step in self.steps if RANK[step.status] > RANK[status]]
         return OrderCourse(self.name, (Step(status, 0), *ahead), self.delivered_percent)
 
     def collapsed(self, least_ms: int) -> "OrderCourse":
@@ -143,7 +94,7 @@ def course_problems(course: OrderCourse) -> tuple[str, ...]:
         if before.status.resting:
             why = "is final" if before.status.final else "only a ticket lifts"
             problems.append(f"goes on after {before.status!r}, which {why}")
-        elif _RANK[step.status] <= _RANK[before.status]:
+        elif RANK[step.status] <= RANK[before.status]:
             problems.append(f"goes back from {before.status!r} to {step.status!r}")
     if not 1 <= course.delivered_percent <= 100:
         problems.append(f"delivers {course.delivered_percent} percent; 1 to 100 is right")

@@ -7,7 +7,8 @@ from mockserver.clock import ClockMode
 from mockserver.engine.catalog import Chain
 from mockserver.engine.hashes import known_hash
 from mockserver.engine.ledger import account_address
-from mockserver.engine.order_courses import OrderCourse, Policy, Status, Step
+from mockserver.engine.order_courses import OrderCourse, Policy, Step
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import (
     Event,
     Order,

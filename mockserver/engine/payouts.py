@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from mockserver.engine.catalog import Placed
-from mockserver.engine.order_courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import (
     CLOSING,
     Event,

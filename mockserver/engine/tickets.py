@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from mockserver.engine.hashes import checked_hash
 from mockserver.engine.ledger import account_address
-from mockserver.engine.order_courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import Ticket, standing
 from mockserver.engine.refusal import Refusal, digits
 from mockserver.engine.world_state import HashKey, View, check_ticket, hash_key

@@ -21,7 +21,7 @@ from hypothesis.strategies import SearchStrategy
 
 from mockserver.contract import ids
 from mockserver.engine.catalog import Catalog
-from mockserver.engine.order_courses import Status, V1Status
+from mockserver.engine.order_statuses import Status, V1Status
 from mockserver.engine.orders import OrderGeneration, OrderView
 from mockserver.fast_dataclass import dataclass
 from mockserver.testing import BadSetting, MockCheckFailed, MockWorld, running

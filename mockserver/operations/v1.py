@@ -6,7 +6,7 @@ from decimal import Decimal
 from mockserver.contract import Inputs
 from mockserver.engine import amounts
 from mockserver.engine.catalog import Placed
-from mockserver.engine.order_courses import V1Status
+from mockserver.engine.order_statuses import V1Status
 from mockserver.engine.orders import OrderGeneration, OrderKind, OrderView
 from mockserver.engine.outage_calendar import Phase
 from mockserver.engine.refusal import Refusal

@@ -6,7 +6,8 @@ from typing import Any
 
 from mockserver.clock import parse_duration
 from mockserver.engine.catalog import Catalog
-from mockserver.engine.order_courses import COURSES, OrderCourse, Policy, Status, Step
+from mockserver.engine.order_courses import COURSES, OrderCourse, Policy, Step
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import OrderGeneration, OrderKind
 from mockserver.engine.pricing import PriceDrift, Prices, Rates
 from mockserver.engine.scenario import OpeningBalance, Openings, OrderRule

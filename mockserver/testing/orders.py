@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from mockserver.engine.order_courses import Policy, Status
+from mockserver.engine.order_courses import Policy
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import Event, Order, OrderView
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World

@@ -5,7 +5,7 @@ from itertools import groupby
 
 from mockserver.engine.catalog import Placed
 from mockserver.engine.ledger import LedgerEntry
-from mockserver.engine.order_courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import Order
 from mockserver.engine.outages import Direction, Window
 from mockserver.fast_dataclass import dataclass

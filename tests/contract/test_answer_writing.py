@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mockserver import jsontext
 from mockserver.contract.answer_writing import writer_of
-from mockserver.engine.order_courses import Status
+from mockserver.engine.order_statuses import Status
 
 TEXT = {"type": "string"}
 SCHEMA = {"properties": {"a": TEXT, "b%s": TEXT, 'c"': {"type": ["string", "null"]}}}

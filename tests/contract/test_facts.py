@@ -11,7 +11,7 @@ from mockserver import file_formats, resources
 from mockserver.conformance.requests.probe_labels import FILTERS
 from mockserver.contract import Basis, BasisKind, Contract, Operation, UnknownFact, load
 from mockserver.contract.facts import Carrier, FactRegister, carrier, shipped_facts
-from mockserver.engine.order_courses import Status, V1Status
+from mockserver.engine.order_statuses import Status, V1Status
 from mockserver.engine.tickets import TicketStatus
 
 Keyword = tuple[str, str, str, str]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mockserver import jsontext
-from mockserver.engine.order_courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.http_messages import Headers, Request
 from mockserver.responders.answer_delivery import Delivery
 from mockserver.server.assembly import build

@@ -7,14 +7,8 @@ from typing import Any
 import pytest
 
 from mockserver.clock import ClockMode
-from mockserver.engine.order_courses import (
-    COURSES,
-    OrderCourse,
-    Policy,
-    Status,
-    Step,
-    course_problems,
-)
+from mockserver.engine.order_courses import COURSES, OrderCourse, Policy, Step, course_problems
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import OrderGeneration, OrderKind
 from mockserver.engine.outages import Mode, Window
 from mockserver.engine.refusal import CannotSteer, NothingDue, Refusal

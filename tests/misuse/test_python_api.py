@@ -9,7 +9,8 @@ from typing import Any, get_args
 import pytest
 
 import mockserver
-from mockserver.engine.order_courses import COURSES, Policy, Status
+from mockserver.engine.order_courses import COURSES, Policy
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.outages import Direction, InFlight, Mode
 from mockserver.responders.faults.kinds import KINDS
 from mockserver.testing import (

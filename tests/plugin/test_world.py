@@ -11,7 +11,7 @@ import pytest
 
 from mockserver import resources
 from mockserver.clock import ClockMode, ClockRefused
-from mockserver.engine.order_courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.refusal import CannotSteer, InvalidOutage, NothingDue, UnknownSnapshot
 from mockserver.errors import CrosschainMockError
 from mockserver.responders.control_forms import BadControl

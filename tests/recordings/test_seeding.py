@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from mockserver.cli import _cli
-from mockserver.engine.order_courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.outages import InFlight, Window
 from mockserver.engine.world import World
 from mockserver.http_messages import Headers

@@ -11,7 +11,7 @@ import yaml
 from mockserver import file_formats, resources
 from mockserver.clock import ClockMode, parse_instant
 from mockserver.engine.catalog import NATIVE, Catalog
-from mockserver.engine.order_courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.outages import Mode
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.scenario import Scenario

@@ -6,7 +6,7 @@ from itertools import pairwise
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.requests.probe_table import ORDER_STATUSES
 from mockserver.contract import ids
-from mockserver.engine.order_courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.tickets import TicketStatus
 from mockserver.learning.evidence.observation import (
     Observations,

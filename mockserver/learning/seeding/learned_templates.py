@@ -12,7 +12,7 @@ from mockserver import jsontext
 from mockserver.clock import duration
 from mockserver.contract import Contract, ContractSource, ids
 from mockserver.contract.load import has_succeeded
-from mockserver.engine.order_courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import OrderGeneration
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json

@@ -8,7 +8,8 @@ from typing import Any
 from mockserver.clock import ClockMode, duration, wall_ms
 from mockserver.contract import Contract, ContractSource, ids, sentence
 from mockserver.engine.catalog import Catalog
-from mockserver.engine.order_courses import COURSES, Status, V1Status
+from mockserver.engine.order_courses import COURSES
+from mockserver.engine.order_statuses import Status, V1Status
 from mockserver.engine.orders import Order, OrderKind
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World

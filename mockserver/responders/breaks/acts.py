@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from mockserver import jsontext
 from mockserver.contract import ids
-from mockserver.engine.order_courses import Status, V1Status
+from mockserver.engine.order_statuses import Status, V1Status
 from mockserver.engine.orders import OrderKind, Ticket
 from mockserver.engine.outages import Mode, Window
 from mockserver.engine.tickets import COMPLETED, TicketStatus, TicketView

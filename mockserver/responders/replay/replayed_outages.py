@@ -8,7 +8,7 @@ from typing import Any
 from mockserver import jsontext
 from mockserver.contract import ids
 from mockserver.engine.catalog import Catalog
-from mockserver.engine.order_courses import Status, V1Status
+from mockserver.engine.order_statuses import Status, V1Status
 from mockserver.engine.orders import Event
 from mockserver.engine.outage_calendar import Phase
 from mockserver.engine.outages import Mode, OrderRoute

@@ -12,7 +12,7 @@ from typing import Any
 
 from mockserver import jsontext
 from mockserver.contract import ids
-from mockserver.engine.order_courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import OrderGeneration, OrderView, Ticket
 from mockserver.engine.refusal import Refusal
 from mockserver.fast_dataclass import dataclass

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from mockserver.clock import ClockMode, iso
-from mockserver.engine.order_courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.refusal import NothingDue
 from mockserver.engine.world import World
 from mockserver.jsontext import Json

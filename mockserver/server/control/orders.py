@@ -5,8 +5,9 @@ from itertools import islice
 
 from mockserver import jsontext
 from mockserver.clock import iso
-from mockserver.engine.order_courses import Policy, Status
+from mockserver.engine.order_courses import Policy
 from mockserver.engine.order_service import OrderStates
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import Event, Order, OrderView
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
 from mockserver.engine.catalog import Placed
-from mockserver.engine.order_courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import OrderView
 from mockserver.jsontext import plain
 from mockserver.worlds.audit.finding import Finding, Money

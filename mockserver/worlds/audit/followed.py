@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from mockserver.clock import iso
-from mockserver.engine.order_courses import Policy, Status
+from mockserver.engine.order_courses import Policy
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import OrderView
 from mockserver.worlds.audit.finding import Finding, Money
 from mockserver.worlds.audit.finding_texts import money, of_order, paid

@@ -7,8 +7,8 @@ from dataclasses import field, replace
 from mockserver import jsontext, limits
 from mockserver.contract import Inputs, Operation, ids
 from mockserver.engine.catalog import Placed
-from mockserver.engine.order_courses import Status, V1Status
 from mockserver.engine.order_service import OrderStates
+from mockserver.engine.order_statuses import Status, V1Status
 from mockserver.engine.orders import Order, OrderKind, OrderView
 from mockserver.engine.outage_calendar import Calendar
 from mockserver.engine.outages import OrderRoute

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import suppress
 
-from mockserver.engine.order_courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import Order, OrderView
 from mockserver.engine.refusal import Refusal
 from mockserver.operations.deposit_transactions import Reverted, order_in
