@@ -1,7 +1,6 @@
-"""Rules about sound requests, which the service has to accept.
+"""Sound requests in other forms than the usual one, which the service has to accept.
 
-These are other forms of the usual request, and requests made of what the lists offer. A refusal is
-reported only where a second look at the list still offers what was requested.
+They lack what is optional, or spell it otherwise; or they come after requests that were refused.
 """
 
 from mockserver.conformance.checks.check_decorators import EDGES, counting, each

@@ -21,6 +21,7 @@ from mockserver.conformance.checks import (
     swap_call_data,
     tickets,
     timing,
+    unknown_ids,
     usable_offers,
     v1_orders,
 )
@@ -45,6 +46,7 @@ RULES: tuple[Rule, ...] = tuple(
         quotes,
         swap_call_data,
         balances_and_prices,
+        unknown_ids,
         list_items,
         lists_compared,
         quotes_compared,

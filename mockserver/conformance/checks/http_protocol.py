@@ -1,4 +1,4 @@
-"""Rules about HTTP and JSON: statuses, connections, bodies as bytes, and how long answers take."""
+"""HTTP and JSON: statuses, redirects, media types, and bodies as bytes."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,4 @@
-"""The lists of chains and tokens: what they show, for which chain, and under which version.
-
-And whether the lists of 2.0 agree with each other.
-"""
+"""The lists of chains and tokens: what they show, for which chain, and under which version."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -6,7 +6,6 @@ from itertools import chain, pairwise
 
 from mockserver.conformance.checks import required_members, submission_timelines
 from mockserver.conformance.checks.answered_quotes import echoed
-from mockserver.conformance.checks.balances_and_prices import UNKNOWN_STATUSES
 from mockserver.conformance.checks.check_decorators import counting, each
 from mockserver.conformance.checks.judged_exchanges import in_words, says_it_is_away
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
@@ -16,6 +15,7 @@ from mockserver.conformance.checks.shared_probes import (
 )
 from mockserver.conformance.checks.submission_timelines import is_over
 from mockserver.conformance.checks.tickets import TicketEntry, entries, unlike
+from mockserver.conformance.checks.unknown_ids import UNKNOWN_STATUSES
 from mockserver.conformance.discovery.member_roles import folded, scalar, text
 from mockserver.conformance.discovery.service_clock import MILLISECONDS, seconds_of
 from mockserver.conformance.discovery.unlisted import known_chain_names

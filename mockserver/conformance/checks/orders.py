@@ -1,7 +1,4 @@
-"""Orders of both generations over time: what is reported of them, above all at their end.
-
-The form of v1 `data` is not published, so it is read by role.
-"""
+"""Orders of 2.0 over time: what is reported of them, above all at their end."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

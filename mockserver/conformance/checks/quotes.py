@@ -1,4 +1,4 @@
-"""Quotes of 2.0 against their own request, against each other, and against prices."""
+"""Quotes of 2.0, each against its own request: amounts, fees and names."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""Quotes of 2.0 against their own request, against each other, and against prices."""
+"""Quotes of 2.0 against each other, and against prices: ten times as much, and back again."""
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Rules about HTTP and JSON: statuses, connections, bodies as bytes, and how long answers take."""
+"""How long answers take: against `expireTime`, against others of their kind, throughout a run."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence

@@ -1,7 +1,6 @@
-"""Rules about sound requests, which the service has to accept.
+"""Requests for what the lists offer, which the service has to accept: each chain and token.
 
-These are other forms of the usual request, and requests made of what the lists offer. A refusal is
-reported only where a second look at the list still offers what was requested.
+A refusal is reported only where a second look at the list still offers what was requested.
 """
 
 from collections.abc import Iterable, Sequence

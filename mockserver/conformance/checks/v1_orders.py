@@ -1,4 +1,4 @@
-"""Orders of both generations over time: what is reported of them, above all at their end.
+"""Orders of v1 over time: found by their user and chain alone, and paid as submitted.
 
 The form of v1 `data` is not published, so it is read by role.
 """
