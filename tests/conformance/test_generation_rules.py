@@ -19,7 +19,7 @@ VIOLATION, OBSERVED, ASSUMED = (
     Verdict.DIFFERS_ASSUMPTION,
 )
 CHAINS, TOKENS, QUOTE = "v1.getSupportChains", "v1.getSupportTokens", "v1.getCrossChainQuote"
-RAW = "v1.getTransferToMinterRaw"
+RAW, ASSETS = "v1.getTransferToMinterRaw", "v2.getAssets"
 
 
 @pytest.mark.parametrize(
@@ -40,6 +40,8 @@ RAW = "v1.getTransferToMinterRaw"
         ),
         ("v1-lists-names-of-2.0", "v1-listed-chains-are-taken", CHAINS, VIOLATION),
         ("v1-tokens-cut-in-half", "v1-lists-the-tokens-of-2.0", TOKENS, ASSUMED),
+        ("v1-names-with-entities", "lists-have-no-escapes-of-other-formats", TOKENS, ASSUMED),
+        ("names-with-percent-signs", "lists-have-no-escapes-of-other-formats", ASSETS, ASSUMED),
         ("v1-token-decimals-differ", "v1-tokens-are-as-in-2.0", TOKENS, OBSERVED),
         ("v1-token-addresses-differ", "v1-tokens-are-as-in-2.0", TOKENS, OBSERVED),
         ("v1-token-prices-differ", "v1-prices-are-in-usd", TOKENS, OBSERVED),

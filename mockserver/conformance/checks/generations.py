@@ -22,6 +22,7 @@ from mockserver.conformance.checks.judged_exchanges import succeeded
 from mockserver.conformance.checks.quotes_compared import grows_with_input
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.checks.shared_probes import (
+    LISTS,
     LISTS_OF_BOTH,
     V1_QUOTES,
     probe,
@@ -41,7 +42,7 @@ from mockserver.conformance.discovery.inventory import (
 from mockserver.conformance.discovery.member_roles import folded, scalar
 from mockserver.conformance.discovery.token_routes import price_of, v1_tokens
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.conformance.session.probe_names import plain_probe
 from mockserver.conformance.verdict import Inconclusive, Vacuous
 from mockserver.contract import Layer, Operation, fact_basis, ids, shipped_facts
@@ -206,23 +207,35 @@ _ESCAPES: Mapping[str, Callable[[str], str]] = {
 }
 
 
-def _escaped_texts(context: RunContext) -> Findings:
-    """Yield a finding for a text of a list that another list has without its escapes."""
-    lists = [
-        (exchange, dict.fromkeys(texts_in(exchange.body)))
+@cached
+def _listed_texts(context: RunContext) -> dict[str, Exchange]:
+    """Return each text of the lists with an answer that has it."""
+    return {
+        text: exchange
         for operation_id in ids.LISTS
         for exchange in context.of(operation_id)
         if exchange.succeeded
-    ]
-    plain = {text: exchange for exchange, texts in lists for text in texts}
-    for exchange, texts in lists:
+        for text in texts_in(exchange.body)
         # Addresses of pictures have escapes of their own.
-        for text in (text for text in texts if "://" not in text):
-            for how, undo in _ESCAPES.items():
+        if "://" not in text
+    }
+
+
+@_PACK.minor("generations.tokens", *LISTS, needs=LISTS_OF_BOTH)
+@counting(vacuous="no list was answered")
+def lists_have_no_escapes_of_other_formats(context: RunContext, operation: Operation) -> Judgements:
+    """No text of a list has escapes of another format where the lists also have it without."""
+    texts = _listed_texts(context)
+    for exchange in context.of(operation.id):
+        if not exchange.succeeded:
+            continue
+        yield JUDGED
+        for text in dict.fromkeys(texts_in(exchange.body)):
+            for how, undo in _ESCAPES.items() if text in texts else ():
                 once = undo(text)
-                if once != text and once in plain:
+                if once != text and once in texts:
                     message = f"{text[:60]!r} is {once[:60]!r} with {how}"
-                    yield Finding(message, (plain[once], exchange), cause=how)
+                    yield Finding(message, (texts[once], exchange), cause=how)
                     return
 
 
@@ -251,7 +264,6 @@ def v1_lists_the_tokens_of_2(context: RunContext, _: Operation) -> Judgements:
                 message = f"{where} does not list {', '.join(missing[:5])} on {chain.name}"
                 cause, exchanges = f"missing in {where}", _lists_with(context, here[0])
                 yield Finding(message, exchanges, _TOKENS, cause=cause)
-    yield from _escaped_texts(context)
 
 
 @_PACK.major(

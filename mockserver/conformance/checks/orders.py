@@ -368,7 +368,7 @@ def each_order_pays_about_its_worth(
 
 @_PACK.critical(
     "orders.amount-out",
-    needs=(*ORDER.probes, *probes(ids.ORDER, "usual"), *SWAP_QUOTES),
+    needs=(*ORDER.probes, *probes(ids.ORDER, "usual", "aggregate"), *SWAP_QUOTES),
     reads=(ids.ORDER, ids.SWAP_QUOTE),
 )
 @counting(

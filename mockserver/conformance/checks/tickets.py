@@ -28,7 +28,8 @@ from mockserver.conformance.checks.submission_timelines import (
 from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.discovery.member_roles import text
 from mockserver.conformance.requests import probe_labels
-from mockserver.conformance.requests.edge_cases import own_form, tickets_by_chain
+from mockserver.conformance.requests.edge_follow_ups import tickets_by_chain
+from mockserver.conformance.requests.edge_submissions import own_form
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.probe_names import ProbeNames, plain_probe

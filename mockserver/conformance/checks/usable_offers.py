@@ -31,8 +31,8 @@ from mockserver.conformance.discovery import amounts, token_routes
 from mockserver.conformance.discovery.amount_units import accepted, attempts
 from mockserver.conformance.discovery.inventory import inventory_of, requested_chain, tokens_in
 from mockserver.conformance.requests.chain_token_pairs import Cell
-from mockserver.conformance.requests.edge_cases import (
-    WITHIN,
+from mockserver.conformance.requests.edge_cases import WITHIN
+from mockserver.conformance.requests.edge_follow_ups import (
     order_again,
     refused_chains,
     refused_orders,

@@ -24,10 +24,10 @@ from mockserver.conformance.requests.all_probes import probes_of
 from mockserver.conformance.requests.edge_cases import (
     EdgeCase,
     beyond_bounds,
-    called_for,
     each_cell,
     edge_cases_of,
 )
+from mockserver.conformance.requests.edge_follow_ups import called_for
 from mockserver.conformance.requests.late_answer_retries import FEWEST_ROUNDS, ROUNDS, suspects
 from mockserver.conformance.requests.probe import Need, Probe, ProbeIndex, Stage
 from mockserver.conformance.session.context import RunContext
