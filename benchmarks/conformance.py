@@ -27,7 +27,7 @@ from urllib.request import urlopen
 from mockserver import __version__, jsontext
 from mockserver.conformance.options import Options
 from mockserver.conformance.runs.runner import run
-from mockserver.conformance.session.draft import draft_of
+from mockserver.conformance.session.request_draft import draft_of
 from mockserver.conformance.session.target import Target
 from mockserver.contract import Operation, load, openapi
 from mockserver.responders.breaks import Break

@@ -25,7 +25,7 @@ from pathlib import Path
 from benchmarks.orders import WALLET, order_body
 from mockserver import __version__
 from mockserver.clock import ClockMode, parse_instant
-from mockserver.exchange import Headers, Request, Response
+from mockserver.http_messages import Headers, Request, Response
 from mockserver.server.assembly import Settings, build
 from mockserver.server.process import rarely_collected
 from mockserver.server.service import Service

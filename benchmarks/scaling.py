@@ -40,7 +40,7 @@ from benchmarks.processes import SERVER_CORE, Running, started
 from benchmarks.serving import checked, data_of, quote, submission
 from mockserver.clock import ClockMode
 from mockserver.server.assembly import Settings, build
-from mockserver.worlds.homes import home_of
+from mockserver.worlds.process_of_world import home_of
 
 GENERATORS = 2
 _CONNECTIONS = 32

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from mockserver.clock import ClockMode, parse_instant
 from mockserver.engine.orders import OrderGeneration, OrderKind
 from mockserver.engine.submission import OrderRequest
-from mockserver.exchange import Request
+from mockserver.http_messages import Request
 from mockserver.scenarios import load_calendar
 from mockserver.server.assembly import Settings, build
 from mockserver.worlds.hosted import HostedWorld

@@ -18,7 +18,7 @@ from mkdocs.structure.pages import Page
 
 from mockserver import __version__, jsontext
 from mockserver.contract import load, openapi
-from mockserver.contract.flat import flat as flattened
+from mockserver.contract.flat_openapi import flat as flattened
 from mockserver.contract.openapi import shipped_examples
 from mockserver.server.control import ROWS
 from mockserver.server.control.openapi import document as of_control

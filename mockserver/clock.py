@@ -15,7 +15,7 @@ from enum import StrEnum
 from functools import partial
 
 from mockserver.errors import CrosschainMockError
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 Duration = str | timedelta
 """A length of time: `9h`, `1h30m`, `250ms`, or a `timedelta`."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 from mockserver.wording import first_lines, reason_of
 
 

@@ -11,7 +11,7 @@ from json.encoder import encode_basestring_ascii
 from typing import Any, Final, NoReturn
 
 from mockserver import limits
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 _quick_loads: Callable[[bytes], Any] | None = None
 with suppress(ImportError):

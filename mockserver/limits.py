@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Literal
 
 from mockserver.errors import CrosschainMockError
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 Scope = Literal["a request", "a connection", "a world", "the server", "a file", "a command"]
 

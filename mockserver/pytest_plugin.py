@@ -428,7 +428,7 @@ def _with_recordings(
     mode = changes.get("record", settings.record)
     if not mode:
         return changes
-    from mockserver.testing.recording import folder_of_test
+    from mockserver.testing.record_modes import folder_of_test
 
     typed = config.getoption(f"{_MARKER}_record")
     root = changes.get("recordings") or config.getini(f"{_MARKER}_recordings") or "recordings"
@@ -456,7 +456,7 @@ def _state_folder(item: pytest.Item, marked: Any) -> "Path | None":
     # to go on does so in every session, and one that says `state=None` in none.
     from pathlib import Path
 
-    from mockserver.testing.recording import folder_of_test
+    from mockserver.testing.record_modes import folder_of_test
 
     config, name = item.config, f"{_MARKER}_state"
     if marked is not _UNSAID:

@@ -14,7 +14,8 @@ from jsonschema.protocols import Validator
 from mockserver import limits
 from mockserver.compiledschema import Compiled
 from mockserver.jsontext import FieldPath, Json, Schema
-from mockserver.violations import Violation, did_you_mean, excerpt, kind_of, with_article
+from mockserver.suggestions import did_you_mean
+from mockserver.violations import Violation, excerpt, kind_of, with_article
 from mockserver.wording import counted
 
 

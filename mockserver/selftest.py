@@ -10,7 +10,7 @@ from multiprocessing.connection import Connection, wait
 from threading import current_thread, main_thread
 from typing import NamedTuple
 
-from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.all_rules import RULES
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.options import Options
 from mockserver.conformance.result import Result
@@ -21,12 +21,12 @@ from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import ids
 from mockserver.errors import CrosschainMockError
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json, picked
 from mockserver.responders.breaks import Break
 from mockserver.responders.breaks.catalogue import CATALOGUE, NOTHING
 from mockserver.testing import running
 from mockserver.testing.server import MockServer
-from mockserver.values import dataclass
 
 # Requests a second: the mock of the self-test needs no rate limit.
 _UNHURRIED = Decimal(100_000)

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from types import FunctionType, ModuleType
 from typing import Any, TypeVar
 
-from mockserver.documents import Document
 from mockserver.errors import InvalidFile
+from mockserver.file_formats import Document
 
 _T = TypeVar("_T")
 

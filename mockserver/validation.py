@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from mockserver.compiledschema import Compiled, compiled
 from mockserver.jsontext import Json, Schema
-from mockserver.violations import Violation, did_you_mean, dotted, excerpt, kind_of
+from mockserver.violations import Violation, dotted, excerpt, kind_of
 
 if TYPE_CHECKING:
     from mockserver.schemaerrors import Explainer
 
 
-__all__ = ["SchemaCheck", "Violation", "did_you_mean", "dotted", "excerpt", "kind_of"]
+__all__ = ["SchemaCheck", "Violation", "dotted", "excerpt", "kind_of"]
 
 
 class SchemaCheck:

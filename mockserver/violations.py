@@ -1,11 +1,9 @@
 """A violation of a schema: where, what came, what would be right."""
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from difflib import SequenceMatcher, get_close_matches
+from collections.abc import Mapping, Sequence
 
+from mockserver.fast_dataclass import value_class
 from mockserver.jsontext import Json, type_of
-from mockserver.values import value_class
 from mockserver.wording import counted
 
 _LONGEST = 60
@@ -45,29 +43,6 @@ def excerpt(value: Json) -> str:
     """Return a value as it is quoted in a message: cut short, and never with a line break."""
     text = ascii(value) if isinstance(value, str) else _unquoted(value)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}... ({len(text)} characters)"
-
-
-def did_you_mean(name: str, known: Iterable[str] | Mapping[str, str]) -> str:
-    """Return `; did you mean 'X'?` for the nearest known name, or an empty text.
-
-    A mapping gives the name that is meant by each way to call it.
-    """
-    meant = known if isinstance(known, Mapping) else {candidate: candidate for candidate in known}
-    names_by_likeness: dict[float, str] = {}
-    # First with the words in any order: `quote-bridge` is near to `bridge-quote`.
-    for form in (_sorted_words, str.casefold):
-        folded, wanted = {form(meaning): it for meaning, it in meant.items()}, form(str(name)[:200])
-        for near in get_close_matches(wanted, folded, n=1, cutoff=0.6):
-            names_by_likeness[SequenceMatcher(None, near, wanted).ratio()] = folded[near]
-    return (
-        f"; did you mean {names_by_likeness[max(names_by_likeness)]!r}?"
-        if names_by_likeness
-        else ""
-    )
-
-
-def _sorted_words(name: str) -> str:
-    return " ".join(sorted(re.findall(r"[^\W_]+", name.casefold())))
 
 
 def kind_of(value: Json) -> str:

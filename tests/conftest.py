@@ -27,8 +27,8 @@ from mockserver import jsontext, limits
 from mockserver.cli import main
 from mockserver.clock import ClockMode, parse_instant
 from mockserver.contract import Contract, load
+from mockserver.server.aiohttp_server import HttpServer
 from mockserver.server.assembly import Settings, build
-from mockserver.server.http import HttpServer
 from mockserver.server.listener import EndingServer, Listener, bound
 from mockserver.server.service import Service
 

@@ -20,12 +20,12 @@ import pytest
 
 from mockserver.clock import EXAMPLE_START
 from mockserver.contract import Verdict, ids, load, shipped_facts
-from mockserver.engine.courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.pricing import AGGREGATORS
 from mockserver.engine.tickets import TicketStatus
-from mockserver.headers import ANSWER_HEADERS, CONTROL_PATH, TOKEN_HEADER
 from mockserver.limits import AMOUNT_DIGITS
-from mockserver.signing.developer import HEADERS
+from mockserver.mock_headers import ANSWER_HEADERS, CONTROL_PATH, TOKEN_HEADER
+from mockserver.signing.developer_signatures import HEADERS
 from mockserver.signing.keyring import EXAMPLE_ADDRESS
 
 ROOT = Path(__file__).parents[1]
@@ -106,7 +106,7 @@ def copy(tmp_path_factory):
     (schemas / "v2" / "getHealth.data.json").write_text(json.dumps(DATA))
     (schemas / "v2" / "getHealth.request.json").write_text(json.dumps(REQUEST))
     _add(package / "operations" / "v2.py", MEANING)
-    _add(package / "conformance" / "checks" / "reads.py", RULE)
+    _add(package / "conformance" / "checks" / "balances_and_prices.py", RULE)
     _add(schemas / "breaks.yaml", BREAK, "    envelope-code-as-text:")
     return folder
 
@@ -182,7 +182,7 @@ SOURCES = frozenset(fact.source for fact in shipped_facts().evidence)
 
 
 # The types of the public API are literals; a test holds that they are those of the engine.
-_ORDER_STATUSES = ["engine/courses.py", "testing/options.py"]
+_ORDER_STATUSES = ["engine/order_statuses.py", "testing/options.py"]
 
 
 @pytest.mark.parametrize(
@@ -191,11 +191,14 @@ _ORDER_STATUSES = ["engine/courses.py", "testing/options.py"]
         (OPERATIONS, ["contract/ids.py"]),
         (VERDICTS, ["contract/facts.py"]),
         (SOURCES, []),
-        ({*ANSWER_HEADERS, TOKEN_HEADER, CONTROL_PATH}, ["headers.py"]),
+        ({*ANSWER_HEADERS, TOKEN_HEADER, CONTROL_PATH}, ["mock_headers.py"]),
         ({EXAMPLE_START}, ["clock.py"]),
         ({EXAMPLE_ADDRESS}, ["signing/keyring.py"]),
         (frozenset(Status) - set(TicketStatus), _ORDER_STATUSES),
-        (frozenset(TicketStatus), ["engine/courses.py", "engine/tickets.py", "testing/options.py"]),
+        (
+            frozenset(TicketStatus),
+            ["engine/order_statuses.py", "engine/tickets.py", "testing/options.py"],
+        ),
     ],
     ids=["operations", "verdicts", "sources", "own", "start", "address", "statuses", "tickets"],
 )
@@ -229,7 +232,7 @@ def test_an_id_that_is_spelled_elsewhere_is_found():
 
 def test_the_headers_of_an_account_are_listed_in_one_file():
     lists = {name: _lists(source) for name, source in _code() if "signature" in source.lower()}
-    assert [name for name, found in lists.items() if found] == ["signing/developer.py"]
+    assert [name for name, found in lists.items() if found] == ["signing/developer_signatures.py"]
     assert _lists("_OWN = ('Signature', 'appkey', 'expireTime')")
     assert not _lists("sent = [headers.get(name) for name in ('expireTime', 'timestamp')]")
 

@@ -5,7 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from mockserver.validation import SchemaCheck, did_you_mean, excerpt
+from mockserver.suggestions import did_you_mean
+from mockserver.validation import SchemaCheck, excerpt
 
 SCHEMA = {
     "type": "object",

@@ -1,4 +1,4 @@
-"""The command `crosschain-mock`; its commands are those of the table in `mockserver.cli.table`."""
+"""The command `crosschain-mock`; its commands are those of the table in `command_table.py`."""
 
 import errno
 import gc
@@ -13,10 +13,10 @@ from typing import Any
 
 import click
 
-from mockserver import __version__, streams
-from mockserver.cli.table import Commands
+from mockserver import __version__, standard_streams
+from mockserver.cli.command_table import Commands
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import printable
+from mockserver.http_messages import printable
 from mockserver.wording import reason_of
 
 _CLICK_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -90,8 +90,10 @@ def main() -> None:
     """Run the command; a problem that the user can fix ends it with a sentence."""
     # What a command imports lives as long as it does; the collector looked at it again and again.
     gc.set_threshold(*_SELDOM_COLLECTED)
-    streams.secure()
-    logging.basicConfig(handlers=[streams.Log()], format="%(asctime)s %(levelname)s %(message)s")
+    standard_streams.secure()
+    logging.basicConfig(
+        handlers=[standard_streams.Log()], format="%(asctime)s %(levelname)s %(message)s"
+    )
     try:
         try:
             with Interruption().of(signal.SIGINT):
@@ -107,7 +109,7 @@ def main() -> None:
     except click.Abort:
         sys.exit(130)
     except (_ReaderLeft, BrokenPipeError):
-        streams.give_up_stdout()
+        standard_streams.give_up_stdout()
         sys.exit(128 + _SIGPIPE)
     except OSError as error:
         # An invalid path, such as a name that is too long, or a full disk.

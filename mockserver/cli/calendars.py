@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mockserver import streams
+from mockserver import standard_streams
 from mockserver.cli.printing import print_json, print_table
 
 if TYPE_CHECKING:
@@ -74,7 +74,9 @@ def _print(windows: Sequence["Window"], begin_ms: int, end_ms: int, width: int) 
     label = max(map(len, subjects), default=0)
     styles = dict(_MARKS.values())
     # A pipe gets the marks alone, without colours and without folding.
-    console = streams.terminal(highlight=False, soft_wrap=True, no_color=not sys.stdout.isatty())
+    console = standard_streams.terminal(
+        highlight=False, soft_wrap=True, no_color=not sys.stdout.isatty()
+    )
     console.print(f"{iso(begin_ms)} to {iso(end_ms)}")
     for subject in subjects:
         mine = [window for window in windows if window.subject == subject]

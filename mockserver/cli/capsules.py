@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mockserver.cli.control_client import Remote
 from mockserver.cli.files import read_text
 from mockserver.cli.printing import print_text, quiet_refusals
-from mockserver.cli.remote import Remote
 from mockserver.userfiles import write_text
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ def compare(left: str, right: str, *, as_json: bool, verbose: bool, **settings: 
     from mockserver.conformance.comparison import compare as held_against
     from mockserver.conformance.report.progress import Progress
     from mockserver.conformance.result import INTERRUPTED
-    from mockserver.conformance.runs.settings import options_from
+    from mockserver.conformance.runs.option_reading import options_from
 
     terms = Terms(Band(settings.pop("band")), settings.pop("words"), settings.pop("ignore"))
     options = options_from(settings)

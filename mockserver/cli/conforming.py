@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mockserver.cli.default_address import DEFAULT_URL
+from mockserver.cli.option_types import WrongOption
 from mockserver.cli.printing import print_json, print_list, print_table, print_text
-from mockserver.cli.types import DEFAULT_URL, WrongOption
 from mockserver.wording import counted
 
 if TYPE_CHECKING:
@@ -20,15 +21,15 @@ if TYPE_CHECKING:
 
 def judge(**settings: Any) -> None:
     """Judge the service behind URL."""
-    from mockserver.cli import judging
-    from mockserver.conformance.runs.settings import options_from
+    from mockserver.cli import conform_run
+    from mockserver.conformance.runs.option_reading import options_from
 
-    output = judging.output_of(settings)
+    output = conform_run.output_of(settings)
     if recordings := settings.pop("recordings"):
         _check_unsent(settings, journalled=bool(output.journal or output.resume))
-        sys.exit(judging.judge_recordings(recordings, options_from(settings), output))
+        sys.exit(conform_run.judge_recordings(recordings, options_from(settings), output))
     target = _target(settings)
-    sys.exit(judging.judge(target, options_from(settings, target), output))
+    sys.exit(conform_run.judge(target, options_from(settings, target), output))
 
 
 def _check_unsent(settings: Mapping[str, Any], *, journalled: bool) -> None:
@@ -45,7 +46,7 @@ def explain(rule: str) -> None:
     """Explain a RULE: what it says, why it matters, and where that is documented."""
     from mockserver import contract as contracts
     from mockserver.conformance.report.rule_explanation import explained, rule_named
-    from mockserver.conformance.requests.catalog import probes_of
+    from mockserver.conformance.requests.all_probes import probes_of
 
     contract, every = contracts.load(), _every_rule()
     chosen_rule = rule_named(rule, every)
@@ -57,7 +58,7 @@ def explain(rule: str) -> None:
 
 def rules(as_json: bool) -> None:
     """List the rules."""
-    from mockserver.conformance.report.facts import rule_facts
+    from mockserver.conformance.report.json_report import rule_facts
 
     if as_json:
         print_json([rule_facts(rule) for rule in _every_rule()])
@@ -76,7 +77,7 @@ def rules(as_json: bool) -> None:
 
 def _every_rule() -> "tuple[Rule, ...]":
     from mockserver import contract as contracts
-    from mockserver.conformance.checks.catalog import RULES
+    from mockserver.conformance.checks.all_rules import RULES
     from mockserver.conformance.generation.stages import stage_rules
 
     return (*RULES, *stage_rules(contracts.load()))
@@ -84,8 +85,8 @@ def _every_rule() -> "tuple[Rule, ...]":
 
 def plan(as_json: bool, **settings: Any) -> None:
     """List the requests that would be sent to URL, without sending them."""
+    from mockserver.conformance.runs.option_reading import options_from
     from mockserver.conformance.runs.planner import prepared
-    from mockserver.conformance.runs.settings import options_from
 
     if not any(settings[name] for name in ("url", "v1", "v2")):
         settings["url"] = DEFAULT_URL

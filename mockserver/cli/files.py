@@ -8,7 +8,7 @@ import click
 
 from mockserver import limits, userfiles
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import printable
+from mockserver.http_messages import printable
 
 
 class CannotRead(CrosschainMockError):

@@ -5,6 +5,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
+from mockserver.cli.option_types import WrongOption
 from mockserver.cli.printing import print_text, progress_line
 from mockserver.cli.surviving import (
     changed_options,
@@ -12,8 +13,7 @@ from mockserver.cli.surviving import (
     settings_of,
     termination_as_interrupt,
 )
-from mockserver.cli.types import WrongOption
-from mockserver.exchange import printable_lines
+from mockserver.http_messages import printable_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +76,7 @@ def _check_names(options: dict[str, Any]) -> None:
     """Raise `WrongOption` for a break or an operation that nobody knows."""
     from mockserver.contract import load
     from mockserver.responders.breaks.catalogue import CATALOGUE
-    from mockserver.validation import did_you_mean
+    from mockserver.suggestions import did_you_mean
 
     operations = [operation.id for operation in load("observed")]
     for option, names, known in (

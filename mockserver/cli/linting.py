@@ -3,10 +3,10 @@
 import sys
 from typing import TYPE_CHECKING, Any
 
+from mockserver.cli.control_client import Remote
+from mockserver.cli.journal_and_checks import asked, require_ground
 from mockserver.cli.printing import print_text
-from mockserver.cli.remote import Remote
-from mockserver.cli.watching import asked, require_ground
-from mockserver.exchange import printable
+from mockserver.http_messages import printable
 from mockserver.jsontext import Json
 from mockserver.wording import counted, lint_lines
 

@@ -49,7 +49,7 @@ def proxy_of(settings: Mapping[str, Any]) -> "RecordingProxy":
     if settings["v1"] is None and settings["v2"] is None:
         raise click.UsageError("name the service with --upstream-v1 URL, --upstream-v2 URL or both")
 
-    from mockserver.cli.taping import service_of
+    from mockserver.cli.record_modes import service_of
     from mockserver.server.recorder import RecordingKeeper, RecordingProxy
 
     # A host that is not allowed is refused before anything is written.

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mockserver.cli.checking import recording_of
 from mockserver.cli.files import write_output, yaml_files
 from mockserver.cli.printing import print_json, print_text, quiet_refusals
 from mockserver.cli.recording import keeper_options
+from mockserver.cli.validating import recording_of
 from mockserver.userfiles import without_modeline, write_text
 from mockserver.wording import counted, first_lines, listed, one_of_each_kind
 
@@ -141,7 +141,7 @@ def _import_file(
 
 
 def _read(file: Path, name: str | None) -> "ForeignRecording":
-    from mockserver.conformance.runs.journal import is_journal
+    from mockserver.conformance.runs.run_journal import is_journal
     from mockserver.recordings.formats import read_foreign
 
     if name == "conform" or (name is None and is_journal(file)):
@@ -151,9 +151,9 @@ def _read(file: Path, name: str | None) -> "ForeignRecording":
 
 def _read_run(file: Path) -> "ForeignRecording":
     """Return what a journal of `conform` holds."""
-    from mockserver.codings import is_read
-    from mockserver.conformance.runs.journal import read_run
-    from mockserver.exchange import Response
+    from mockserver.conformance.runs.run_journal import read_run
+    from mockserver.content_codings import is_read
+    from mockserver.http_messages import Response
     from mockserver.recordings import RecordedExchange
     from mockserver.recordings.formats import ForeignRecording
 
@@ -210,7 +210,7 @@ def drift(old: str, new: str, *, as_json: bool, fail_on: str, **settings: Any) -
     """
     from mockserver.cli.comparing import print_comparison
     from mockserver.conformance.comparison import Terms, compare
-    from mockserver.conformance.runs.settings import options_from
+    from mockserver.conformance.runs.option_reading import options_from
 
     comparison = compare(old, new, options_from(settings), Terms(forms=True))
     print_comparison(comparison, as_json=as_json, verbose=False)
@@ -227,7 +227,7 @@ def learn(named: tuple[str, ...], *, as_json: bool, overlay: Path | None) -> Non
     recordings that violate one are reported. --overlay writes the errata that were seen, and
     members that the contract does not mention, to a file for `serve`, `conform` and `validate`.
     """
-    from mockserver.learning.register import as_facts, as_lines, as_overlay, evidence_of
+    from mockserver.learning.register_evidence import as_facts, as_lines, as_overlay, evidence_of
     from mockserver.recordings import gather
 
     register_evidence = evidence_of(gather(named))

@@ -3,14 +3,14 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from xml.etree.ElementTree import Element, SubElement
 
-from mockserver.exchange import printable
-from mockserver.responders.refusing import refusal_in
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import printable
+from mockserver.responders.refusal_answers import refusal_in
 from mockserver.wording import counted, one_line
-from mockserver.worlds.complaints import Remedies, complaints, unexpected_since, unused
-from mockserver.worlds.ground import ground_of
+from mockserver.worlds.end_of_test_check import Remedies, complaints, unexpected_since, unused
 from mockserver.worlds.hosted import DEFAULT_WORLD, HostedWorld, Worlds
 from mockserver.worlds.journal_text import readable_journal
+from mockserver.worlds.verdict_evidence import ground_of
 from mockserver.worlds.verification import unmet
 
 _REMEDIES = Remedies(
@@ -139,7 +139,7 @@ def printable_lines(text: str) -> list[str]:
 def junit(worlds: Iterable[HostedWorld], problems: Sequence[RunProblem]) -> str:
     """Return JUnit's XML: a testcase for each world with requests or problems."""
     # It brings all rules of `conform` along, a quarter of what `run` takes to start and end.
-    from mockserver.conformance.report.pipelines import xml_text
+    from mockserver.conformance.report.ci_formats import xml_text
 
     by_world: dict[str, list[RunProblem]] = {}
     for problem in problems:

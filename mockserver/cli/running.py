@@ -19,18 +19,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mockserver import processes
+from mockserver import child_processes
 from mockserver.cli import serving
-from mockserver.cli.taping import taped
+from mockserver.cli.record_modes import taped
 from mockserver.errors import CannotStart
-from mockserver.exchange import printable
+from mockserver.http_messages import printable
 from mockserver.wording import counted, first_lines
 
 if TYPE_CHECKING:
     import ssl
 
     from mockserver.cli.run_check import RunGround, RunProblem
-    from mockserver.server.growing import GrowingCapsule
+    from mockserver.server.growing_capsules import GrowingCapsule
     from mockserver.server.service import Service
     from mockserver.survive.flows import PagedWorld
     from mockserver.worlds.hosted import HostedWorld, Worlds
@@ -65,7 +65,7 @@ def run(
         from mockserver.cli.surviving import report_file
         from mockserver.server.assembly import build
         from mockserver.server.process import address, scheme_of
-        from mockserver.testing.expecting import refusal_name
+        from mockserver.testing.expected_refusals import refusal_name
         from mockserver.testing.running import service_in_thread
         from mockserver.worlds.hosted import DEFAULT_WORLD
         from mockserver.worlds.lint import lint_settings
@@ -159,7 +159,7 @@ def _growing_capsule(
         return
     from mockserver.cli.files import read_text
     from mockserver.scenarios.library import is_file
-    from mockserver.server.growing import GrowingCapsule
+    from mockserver.server.growing_capsules import GrowingCapsule
 
     scenario = options["scenario"]
     text = read_text(Path(scenario)) if is_file(scenario) else ""
@@ -265,7 +265,7 @@ def _client_clock(
 
 def _environment(url: str, cert: Path | None) -> dict[str, str]:
     """Return where a command finds the server at an address, and the certificate to trust."""
-    environment = {**os.environ, **processes.addressed(url)}
+    environment = {**os.environ, **child_processes.addressed(url)}
     if cert is not None:
         # Absolute: the command may work in another folder.
         environment["CROSSCHAIN_MOCK_CACERT"] = str(cert.absolute())
@@ -355,7 +355,7 @@ class Child:
         # In a terminal the command stays in our group: it could not read the terminal from another.
         self._leads = hasattr(os, "killpg") and not _reads_terminal()
         self._mark = secrets.token_hex(8)
-        environment = processes.for_client(environment, self._mark)
+        environment = child_processes.for_client(environment, self._mark)
         self._killer: threading.Timer | None = None
         self.left: list[str] = []
         """What goes on after a command that has ended by itself."""
@@ -394,7 +394,7 @@ class Child:
             self._process.send_signal(number)
         if number in _ENDING or number == _KILL:
             # What has left the group, for a session of its own, gets the end as well.
-            processes.send_marked(self._mark, number)
+            child_processes.send_marked(self._mark, number)
 
     def _kill(self) -> None:
         self._signal(_KILL)
@@ -403,7 +403,7 @@ class Child:
         """Wait for what the command started and left behind, until it ends or is killed."""
         # A second more than the killer takes, so that what it kills is seen to end.
         ends = time.monotonic() + self._grace + 1
-        while time.monotonic() < ends and (self._has_group() or processes.marked(self._mark)):
+        while time.monotonic() < ends and (self._has_group() or child_processes.marked(self._mark)):
             time.sleep(_POLL_SECONDS)
 
     def _has_group(self) -> bool:
@@ -418,9 +418,9 @@ class Child:
     def _left_behind(self) -> list[str]:
         """Return what the command has started and goes on without it, as people know it."""
         ends = time.monotonic() + _LEFT_SECONDS
-        while (left := processes.marked(self._mark)) and time.monotonic() < ends:
+        while (left := child_processes.marked(self._mark)) and time.monotonic() < ends:
             time.sleep(_POLL_SECONDS)
-        return [f"{processes.named(pid)!r} ({pid})" for pid in left]
+        return [f"{child_processes.named(pid)!r} ({pid})" for pid in left]
 
     def _start_guard(self) -> "subprocess.Popen[bytes] | None":
         if not hasattr(os, "killpg"):
@@ -430,7 +430,7 @@ class Child:
         # It reads from a pipe that ends with this process, and then ends the command, even after
         # SIGKILL.
         return subprocess.Popen(  # noqa: S603 (this interpreter)
-            [sys.executable, "-I", "-S", processes.__file__, *words],
+            [sys.executable, "-I", "-S", child_processes.__file__, *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mockserver.cli.option_types import WrongOption
 from mockserver.cli.printing import print_json, print_table
-from mockserver.cli.types import WrongOption
 from mockserver.wording import counted
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def selftest(
     is found under its right name and no correct behaviour is reported, and with 1 otherwise.
     """
     from mockserver import selftest as trials
-    from mockserver.conformance.checks.catalog import RULES
+    from mockserver.conformance.checks.all_rules import RULES
 
     chosen, side_by_side = _chosen(names), processes or _cores()
     jobs = trials.jobs_of(chosen, range(1, seeds + 1), _MODES[mode])
@@ -85,7 +85,7 @@ def _cores() -> int:
 
 def _chosen(names: Sequence[str]) -> list[str]:
     from mockserver.responders.breaks.catalogue import CATALOGUE
-    from mockserver.validation import did_you_mean
+    from mockserver.suggestions import did_you_mean
 
     for name in names:
         if name not in CATALOGUE:

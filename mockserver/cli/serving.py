@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from mockserver.cli.files import with_overlay
-from mockserver.cli.taping import taped
+from mockserver.cli.record_modes import taped
 
 if TYPE_CHECKING:
     import ssl
@@ -38,7 +38,7 @@ def serve(
     """Serve both generations of the interface until stopped."""
     with importing_fast(options):
         from mockserver.server.assembly import build, build_workers
-        from mockserver.server.control.guard import guard_for
+        from mockserver.server.control.authorization import guard_for
         from mockserver.server.process import Listening, claim, scheme_of, serve, to_stdout
 
     # First of all: who waits for the file must not see that of an earlier server.

@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 import click
 
 from mockserver.cli.files import read_input
+from mockserver.cli.option_types import WrongOption
 from mockserver.cli.printing import print_json
-from mockserver.cli.types import WrongOption
 
 T = TypeVar("T")
 
@@ -15,37 +15,43 @@ T = TypeVar("T")
 def v1(*, body: str, timestamp: int | None, **settings: Any) -> None:
     """Sign a v1 request; a GET is signed without a body, its query is not signed."""
     from mockserver.clock import wall_ms
-    from mockserver.signing import developer
+    from mockserver.signing import developer_signatures
 
     sent = wall_ms() if timestamp is None else timestamp
-    headers = developer.DeveloperHeaders(
+    headers = developer_signatures.DeveloperHeaders(
         settings["app_key"], str(settings["expire_time"]), str(sent)
     )
-    text = _text(lambda: developer.signed_text(_raw(body), headers))
-    made = developer.signature(text, settings["app_secret"])
+    text = _text(lambda: developer_signatures.signed_text(_raw(body), headers))
+    made = developer_signatures.signature(text, settings["app_secret"])
     _print(headers.signed(made), f"signed: {text}", settings)
 
 
 def v2(*, key: str, body: str, address: str | None, kaspa: bool, **settings: Any) -> None:
     """Sign a 2.0 submission, an order or a ticket, with a wallet's key."""
-    from mockserver.signing import kaspa as kaspa_wallet
-    from mockserver.signing import wallet
+    from mockserver.signing import kaspa_messages as kaspa_wallet
+    from mockserver.signing import wallet_signatures
 
     raw = _raw(body)
     if kaspa:
         if address is None:
             raise click.UsageError("--kaspa goes with --address")
-        text = _text(lambda: wallet.signed_text(raw, address, prefix=wallet.OTHER_PREFIX))
+        text = _text(
+            lambda: wallet_signatures.signed_text(
+                raw, address, prefix=wallet_signatures.OTHER_PREFIX
+            )
+        )
         made, public_key = _with_key(
-            lambda: kaspa_wallet.signature(wallet.digest(text), _key_bytes(key))
+            lambda: kaspa_wallet.signature(wallet_signatures.digest(text), _key_bytes(key))
         )
         headers = {"Address": address, "PublicKey": public_key, "Chain": "KAS", "Signature": made}
     else:
-        sent = address or _with_key(lambda: wallet.address_of(key))
-        text = _text(lambda: wallet.signed_text(raw, sent))
-        made = _with_key(lambda: wallet.signature(text, key, as_bytes=settings["as_bytes"]))
+        sent = address or _with_key(lambda: wallet_signatures.address_of(key))
+        text = _text(lambda: wallet_signatures.signed_text(raw, sent))
+        made = _with_key(
+            lambda: wallet_signatures.signature(text, key, as_bytes=settings["as_bytes"])
+        )
         headers = {"EvmAddress": sent, "Signature": made}
-    _print(headers, f"signed: {text}\nkeccak-256: {wallet.digest(text)}", settings)
+    _print(headers, f"signed: {text}\nkeccak-256: {wallet_signatures.digest(text)}", settings)
 
 
 def _raw(body: str) -> bytes:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mockserver.cli import Interruption
+from mockserver.cli.option_types import WrongOption
 from mockserver.cli.printing import print_text, progress_line
-from mockserver.cli.types import WrongOption
-from mockserver.exchange import printable_lines
+from mockserver.http_messages import printable_lines
 
 if TYPE_CHECKING:
     from mockserver.survive.outcomes import RunResult
@@ -40,8 +40,8 @@ def survive(
     from mockserver.survive.api import searched
     from mockserver.survive.exports import write_capsules, write_scenarios
     from mockserver.survive.flows import command_flow
-    from mockserver.survive.formats import FORMATS, failing
     from mockserver.survive.report import Subject
+    from mockserver.survive.report_formats import FORMATS, failing
     from mockserver.survive.runs import RunLimits
     from mockserver.userfiles import write_text
 
@@ -126,8 +126,8 @@ def changed_options(
 
 def _plan(options: dict[str, Any], command: Sequence[str]) -> "SearchPlan":
     from mockserver.survive.api import is_bad
+    from mockserver.survive.possible_failures import kinds_named
     from mockserver.survive.search import SearchPlan
-    from mockserver.survive.space import kinds_named
 
     done, bad = _earlier(options["resume"], " ".join(command))
     replay = options["replay"]
@@ -153,9 +153,9 @@ def _earlier(file: Path | None, flow: str) -> tuple[frozenset[str], tuple[str, .
     # What another command has survived says nothing of this flow.
     if file is None:
         return frozenset(), ()
-    from mockserver import documents
+    from mockserver import file_formats
 
-    report = documents.read(file, "survive").value
+    report = file_formats.read(file, "survive").value
     harmful = {"fooled", "harmed", "hung", "unsure"}
     tried = {result["id"]: result["outcome"] for result in report["results"]}
     done = frozenset(name for name, outcome in tried.items() if outcome not in harmful)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from mockserver.conformance.options import Options
     from mockserver.conformance.result import DoesNotConform, Result
     from mockserver.conformance.runs.api import run
-    from mockserver.conformance.runs.journal import Journal
-    from mockserver.conformance.runs.settings import RunOptions
+    from mockserver.conformance.runs.option_reading import RunOptions
+    from mockserver.conformance.runs.run_journal import Journal
     from mockserver.conformance.session.exchange import Answer, Exchange
     from mockserver.conformance.session.target import Target, UnsafeOrWrong
     from mockserver.conformance.verdict import Severity, Verdict
@@ -48,13 +48,13 @@ _HOMES = {
     "Exchange": "session.exchange",
     "Finding": "checks.rule",
     "BasisKind": ".contract",
-    "Journal": "runs.journal",
+    "Journal": "runs.run_journal",
     "Layer": ".contract",
     "Options": "options",
     "Outcome": "checks.rule",
     "Result": "result",
     "Rule": "checks.rule",
-    "RunOptions": "runs.settings",
+    "RunOptions": "runs.option_reading",
     "Severity": "verdict",
     "Target": "session.target",
     "UnsafeOrWrong": "session.target",

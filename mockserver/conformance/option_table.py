@@ -11,7 +11,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 Form = Literal["command", "pytest", "ini", "keyword", "action"]
 """A way to set an option."""

@@ -8,14 +8,14 @@ from fnmatch import fnmatchcase
 
 from mockserver import limits
 from mockserver.conformance.checks.rule import Rule
-from mockserver.conformance.requests.saved import SavedRequest
-from mockserver.conformance.session.bindings import Bindings
+from mockserver.conformance.requests.user_probes import SavedRequest
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import SLOW_MS
 from mockserver.conformance.session.permit import LOCAL_RATE, REMOTE_RATE, Arming, Limits
+from mockserver.conformance.session.role_bindings import Bindings
 from mockserver.conformance.session.target import Target
 from mockserver.contract import load
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 DEFAULT_EXAMPLES = 2
 """How many generated requests an operation gets by itself."""

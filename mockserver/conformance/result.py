@@ -9,7 +9,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import UNREACHED, Verdict
 from mockserver.contract import Contract
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 INTERRUPTED = "the run was interrupted"
 """The note of a run, a stage or a comparison that the user has ended."""

@@ -1,7 +1,7 @@
 """The contract as data: the endpoint table and JSON Schemas, loaded and ready to validate messages.
 
-`load.py` reads `schemas/`, `dialect.py` applies errata, `reading.py` validates requests,
-`writing.py` writes answers. `openapi.py` and `reference.py` make documents.
+`load.py` reads `schemas/`, `dialect.py` applies errata, `request_reading.py` validates requests,
+`answer_writing.py` writes answers. `openapi.py` and `reference_pages.py` make documents.
 """
 
 from mockserver.contract.dialect import Dialect, Erratum, UnknownDialect
@@ -16,7 +16,7 @@ from mockserver.contract.facts import (
     fact_basis,
     shipped_facts,
 )
-from mockserver.contract.fields import Field, Inputs, describe, sentence
+from mockserver.contract.input_fields import Field, Inputs, describe, sentence
 from mockserver.contract.load import Assumption, Contract, ContractSource, load
 from mockserver.contract.operation import Generation, Operation, RefusalRule
 

@@ -9,12 +9,12 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
-from mockserver import documents
+from mockserver import file_formats
 from mockserver.contract.facts import Basis, BasisKind
-from mockserver.documents import Document
 from mockserver.errors import CrosschainMockError, InvalidFile, Problem
-from mockserver.values import dataclass
-from mockserver.violations import did_you_mean
+from mockserver.fast_dataclass import dataclass
+from mockserver.file_formats import Document
+from mockserver.suggestions import did_you_mean
 
 DOCUMENTED = "documented"
 OBSERVED = "observed"
@@ -239,9 +239,9 @@ class Overlay:
 
 def load_overlay(file: Path) -> Overlay:
     """Return the overlay of a file. Raises `InvalidFile`."""
-    document: Document = documents.read(file, "overlay")
+    document: Document = file_formats.read(file, "overlay")
     rows: Iterable[Mapping[str, Any]] = document.value.get("fields", ())
-    fields = (documents.value_of(LearnedField, row) for row in rows)
+    fields = (file_formats.value_of(LearnedField, row) for row in rows)
     return Overlay(file, tuple(document.value.get("errata", ())), tuple(fields))
 
 

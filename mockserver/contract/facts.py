@@ -7,9 +7,9 @@ from enum import StrEnum
 from functools import cache
 from typing import Any
 
-from mockserver import documents, resources
+from mockserver import file_formats, resources
+from mockserver.fast_dataclass import dataclass, value_class
 from mockserver.tables import UnknownTableName
-from mockserver.values import dataclass, value_class
 
 
 class Verdict(StrEnum):
@@ -271,7 +271,7 @@ class FactRegister:
         """Take the content of `schemas/facts.yaml`."""
         self.sections: Mapping[str, str] = raw["sections"]
         self.facts = tuple(
-            documents.value_of(Fact, row, schema=tuple(map(carrier, row.get("schema", ()))))
+            file_formats.value_of(Fact, row, schema=tuple(map(carrier, row.get("schema", ()))))
             for row in raw["facts"]
         )
         self.lists: tuple[str, ...] = tuple(raw["lists"])
@@ -288,7 +288,7 @@ class FactRegister:
         )
         self._by_id = {fact.id: fact for fact in (*self.facts, *self.evidence)}
         self.statuses = {
-            name: documents.value_of(Statuses, row, basis=self.fact(row["fact"]).basis)
+            name: file_formats.value_of(Statuses, row, basis=self.fact(row["fact"]).basis)
             for name, row in raw["statuses"].items()
         }
         self._behind: dict[tuple[str, str, str, str], Fact | None] = {}
@@ -342,7 +342,7 @@ class FactRegister:
 @cache
 def shipped_facts() -> FactRegister:
     path = resources.schemas() / FACTS
-    return FactRegister(documents.parse(path.read_text("utf-8"), path).value)
+    return FactRegister(file_formats.parse(path.read_text("utf-8"), path).value)
 
 
 def fact_basis(fact: str) -> Basis:

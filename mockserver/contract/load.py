@@ -9,7 +9,7 @@ from functools import cache, cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from mockserver import documents, resources
+from mockserver import file_formats, resources
 from mockserver.contract.dialect import (
     DIALECTS,
     DOCUMENTED,
@@ -24,8 +24,8 @@ from mockserver.contract.dialect import (
 )
 from mockserver.contract.facts import FACTS, FactRegister, basis_of_row
 from mockserver.contract.operation import Generation, Operation, RefusalRule, RefusalWords
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.values import dataclass
 
 ENDPOINTS, REFUSALS, ERRATA = "endpoints.yaml", "refusals.yaml", "errata.yaml"
 FOLDERS = ("common", "v1", "v2")
@@ -168,7 +168,7 @@ class ContractSource:
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:
         rows = self._yaml("assumptions.yaml")["assumptions"]
-        return tuple(documents.value_of(Assumption, row) for row in rows)
+        return tuple(file_formats.value_of(Assumption, row) for row in rows)
 
     @cached_property
     def facts(self) -> FactRegister:
@@ -217,7 +217,7 @@ class ContractSource:
 
     def _yaml(self, name: str) -> Any:
         path = self.root / name
-        return documents.parse(path.read_text("utf-8"), path).value
+        return file_formats.parse(path.read_text("utf-8"), path).value
 
 
 DOCUMENTED_DIALECT = Dialect(DOCUMENTED)
@@ -267,7 +267,9 @@ class _ContractBuilder:
         table, generations = self._raw[ENDPOINTS], {}
         for name, row in table["generations"].items():
             more = {"id": name, "envelope_schema": self._schema(row["envelope"])}
-            generations[name] = documents.value_of(Generation, {"description": "", **row}, **more)
+            generations[name] = file_formats.value_of(
+                Generation, {"description": "", **row}, **more
+            )
         return Contract(
             dialect=dialect,
             generations=generations,
@@ -344,4 +346,6 @@ def _refusal(row: Mapping[str, Any]) -> RefusalRule:
 
 def _erratum(row: Mapping[str, Any]) -> Erratum:
     source = row["source"]
-    return documents.value_of(Erratum, row, source=[source] if isinstance(source, str) else source)
+    return file_formats.value_of(
+        Erratum, row, source=[source] if isinstance(source, str) else source
+    )

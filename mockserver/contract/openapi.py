@@ -6,12 +6,12 @@ from functools import cache
 from typing import Any
 
 from mockserver import jsontext
-from mockserver.contract.fields import Field
+from mockserver.contract.input_fields import Field
 from mockserver.contract.load import Contract
 from mockserver.contract.operation import Generation, Operation
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.recordings import RecordedExchange, Source, gather
-from mockserver.values import dataclass
 
 _SHIPPED = ("v1", "v2", "observed", "published")
 

@@ -6,14 +6,15 @@ from functools import cached_property
 from typing import Any
 
 from mockserver import jsontext
+from mockserver.contract.answer_writing import body_writer
 from mockserver.contract.facts import Basis
-from mockserver.contract.fields import Field, Inputs
-from mockserver.contract.reading import RequestReader
-from mockserver.contract.writing import body_writer
-from mockserver.exchange import Request
+from mockserver.contract.input_fields import Field, Inputs
+from mockserver.contract.request_reading import RequestReader
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Request
 from mockserver.jsontext import Json
-from mockserver.validation import SchemaCheck, Violation, did_you_mean
-from mockserver.values import dataclass
+from mockserver.suggestions import did_you_mean
+from mockserver.validation import SchemaCheck, Violation
 
 
 @dataclass(frozen=True, slots=True)

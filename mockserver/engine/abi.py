@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 AbiValue: TypeAlias = "int | bool | str | list[AbiValue]"
 """An argument: numbers, truth values, addresses and bytes as `0x` and hex, lists of values."""

@@ -5,7 +5,6 @@ from decimal import Decimal
 
 from mockserver.engine import amounts
 from mockserver.engine.catalog import Placed, checked_address
-from mockserver.engine.core import ChainTransfer, Core, View, hash_key
 from mockserver.engine.ledger import (
     Account,
     AccountKey,
@@ -17,7 +16,8 @@ from mockserver.engine.ledger import (
 )
 from mockserver.engine.orders import CLOSING, Event, Order, history
 from mockserver.engine.scenario import Scenario
-from mockserver.values import value_class
+from mockserver.engine.world_state import ChainTransfer, Core, View, hash_key
+from mockserver.fast_dataclass import value_class
 
 
 @value_class(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
 from mockserver.engine.refusal import Naming, Refusal, digits, excerpt, unknown
-from mockserver.values import dataclass, keep
+from mockserver.fast_dataclass import dataclass, keep
 
 EVM_FAMILY = 1
 """The chain family of EVM chains (DEMO)."""

@@ -13,12 +13,12 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from mockserver import limits
 from mockserver.clock import Clock, ClockMode, ClockRefused, check_beginning
-from mockserver.engine.calendar import Calendar
-from mockserver.engine.core import WorldState
 from mockserver.engine.orders import Order, Ticket, back_hash_of, exec_hash_of
+from mockserver.engine.outage_calendar import Calendar
 from mockserver.engine.outages import Window
 from mockserver.engine.refusal import StateNotLoadable
 from mockserver.engine.scenario import Scenario
+from mockserver.engine.world_state import WorldState
 
 
 class NotPlain(ValueError):

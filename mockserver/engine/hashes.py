@@ -11,8 +11,8 @@ from types import MappingProxyType
 
 from mockserver.engine.catalog import EVM_FAMILY, SOLANA_FAMILY, TRON_FAMILY, Chain
 from mockserver.engine.refusal import Refusal, excerpt
+from mockserver.fast_dataclass import dataclass
 from mockserver.signing.base58 import base58
-from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
 
-from mockserver.engine.calendar import Calendar
-from mockserver.engine.courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import Event, Order
-from mockserver.values import dataclass, value_class
+from mockserver.engine.outage_calendar import Calendar
+from mockserver.fast_dataclass import dataclass, value_class
 
 CUSTODY = "custody"
 """Deposits of orders in flight."""

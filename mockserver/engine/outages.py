@@ -12,7 +12,7 @@ from typing import Any
 
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.refusal import Naming, Refusal
-from mockserver.values import dataclass, value_class
+from mockserver.fast_dataclass import dataclass, value_class
 
 
 class Direction(StrEnum):

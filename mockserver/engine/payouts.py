@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from mockserver.engine.catalog import Placed
-from mockserver.engine.core import View
-from mockserver.engine.courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import (
     CLOSING,
     Event,
@@ -13,7 +12,8 @@ from mockserver.engine.orders import (
     exec_hash_of,
     history,
 )
-from mockserver.values import dataclass
+from mockserver.engine.world_state import View
+from mockserver.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from mockserver.engine.amounts import BPS
 from mockserver.engine.catalog import Chain
 from mockserver.engine.hashes import derived_int
 from mockserver.engine.refusal import Refusal, digits
-from mockserver.values import dataclass, value_class
+from mockserver.fast_dataclass import dataclass, value_class
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,19 @@
 
 from decimal import Decimal
 
-from mockserver.engine.aggregates import (
+from mockserver.engine.catalog import Placed
+from mockserver.engine.outage_calendar import Phase
+from mockserver.engine.pricing import Price
+from mockserver.engine.refusal import Refusal
+from mockserver.engine.swap_quotes import (
     AggregateQuote,
     AggregateQuoteV1,
     SwapCall,
     SwapRequest,
     claimed,
 )
-from mockserver.engine.calendar import Phase
-from mockserver.engine.catalog import Placed
-from mockserver.engine.core import View, route_of
-from mockserver.engine.pricing import Price
-from mockserver.engine.quotes import BridgeQuote, Charged, CrossChainQuote, bridge_quote
-from mockserver.engine.refusal import Refusal
+from mockserver.engine.transfer_quotes import BridgeQuote, Charged, CrossChainQuote, bridge_quote
+from mockserver.engine.world_state import View, route_of
 
 # Looking up a member of an enumeration takes longer than a global name.
 _QUOTE, _SUBMIT = Phase.QUOTE, Phase.SUBMIT

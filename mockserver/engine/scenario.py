@@ -6,21 +6,21 @@ from decimal import Decimal
 from typing import Any
 
 from mockserver.clock import ClockMode, check_beginning
-from mockserver.engine.aggregates import AggregateQuote, QuoteKey, SwapKey, SwapQuotes
-from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Catalog
-from mockserver.engine.courses import COURSES, OrderCourse, Policy
+from mockserver.engine.order_courses import COURSES, OrderCourse, Policy
 from mockserver.engine.orders import REFUND_MS, Order, OrderGeneration, OrderKind, Ticket
+from mockserver.engine.outage_calendar import Calendar
 from mockserver.engine.outages import OrderRoute, Window
 from mockserver.engine.pricing import Prices, Rates
-from mockserver.engine.quotes import (
+from mockserver.engine.swap_quotes import AggregateQuote, QuoteKey, SwapKey, SwapQuotes
+from mockserver.engine.transfer_quotes import (
     BridgeKey,
     BridgeQuote,
     CrossChainKey,
     CrossChainQuote,
     TransferQuotes,
 )
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,21 +7,21 @@ from typing import Any
 
 from mockserver.engine import amounts
 from mockserver.engine.balances import spendable
-from mockserver.engine.calendar import Calendar, Phase
 from mockserver.engine.catalog import EVM_FAMILY, Placed, address_key, checked_address
-from mockserver.engine.core import Core, WorldState, check_order, hash_key, route_of
-from mockserver.engine.courses import OrderCourse, Policy
 from mockserver.engine.hashes import checked_hash, derived_hash, made_up_hash
 from mockserver.engine.ledger import account_address
+from mockserver.engine.order_courses import OrderCourse, Policy
 from mockserver.engine.orders import Order, OrderGeneration, OrderKind, planned
+from mockserver.engine.outage_calendar import Calendar, Phase
 from mockserver.engine.outages import OrderRoute
 from mockserver.engine.pricing import MAX_SLIPPAGE_BPS, fee_level_bps
 from mockserver.engine.quote_service import QuoteService
 from mockserver.engine.refusal import Refusal
-from mockserver.engine.reserved import Effect, reserved_in
+from mockserver.engine.reserved_values import Effect, reserved_in
 from mockserver.engine.scenario import OrderRule
+from mockserver.engine.world_state import Core, WorldState, check_order, hash_key, route_of
+from mockserver.fast_dataclass import value_class
 from mockserver.jsontext import plain
-from mockserver.values import value_class
 
 # Looking up a member of an enumeration takes longer than a global name.
 _BRIDGE, _V2, _SUBMIT = OrderKind.BRIDGE, OrderGeneration.V2, Phase.SUBMIT

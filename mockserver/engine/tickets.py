@@ -6,13 +6,13 @@ How they stand is assumed (A-154).
 from dataclasses import replace
 from enum import StrEnum
 
-from mockserver.engine.core import HashKey, View, check_ticket, hash_key
-from mockserver.engine.courses import Status
 from mockserver.engine.hashes import checked_hash
 from mockserver.engine.ledger import account_address
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import Ticket, standing
 from mockserver.engine.refusal import Refusal, digits
-from mockserver.values import value_class
+from mockserver.engine.world_state import HashKey, View, check_ticket, hash_key
+from mockserver.fast_dataclass import value_class
 
 COMPLETED, REFUND = "completed", "refund"
 """The solutions of tickets."""

@@ -3,9 +3,9 @@
 from decimal import Decimal
 
 from mockserver.clock import Clock, ClockMode
-from mockserver.engine.core import View
 from mockserver.engine.orders import at, history
 from mockserver.engine.refusal import NothingDue
+from mockserver.engine.world_state import View
 
 # The due time of an order with no further events.
 _THROUGH_MS = -1

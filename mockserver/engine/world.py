@@ -3,24 +3,23 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
-from itertools import count
 from typing import Any
 
 from mockserver.clock import Clock, ClockMode
 from mockserver.engine.balances import Balances
-from mockserver.engine.calendar import Calendar
-from mockserver.engine.core import STORED_BY_ROW, Core, WorldState
 from mockserver.engine.dumps import Listed, Plain, dumped, loaded
-from mockserver.engine.lists import Lists
-from mockserver.engine.orderbook import OrderBook
+from mockserver.engine.order_service import OrderBook
+from mockserver.engine.outage_calendar import Calendar
 from mockserver.engine.outages import Window
 from mockserver.engine.payouts import Payouts
 from mockserver.engine.quote_service import QuoteService
-from mockserver.engine.refusal import UnknownSnapshot
 from mockserver.engine.scenario import Scenario
+from mockserver.engine.snapshots import Snapshots
 from mockserver.engine.suspensions import Suspensions
 from mockserver.engine.tickets import Tickets
 from mockserver.engine.timekeeping import Timekeeper
+from mockserver.engine.token_lists import Lists
+from mockserver.engine.world_state import STORED_BY_ROW, Core, WorldState
 
 
 class World:
@@ -68,7 +67,7 @@ class World:
         self.scenario = self._original = scenario
         self.quotes = QuoteService(self._core)
         self.orders = OrderBook(self._core, self.quotes)
-        self._snapshots: dict[str, WorldState] | None = None
+        self._snapshots: Snapshots | None = None
         if self._core.state.prices:
             self._apply_prices()
 
@@ -103,8 +102,7 @@ class World:
 
     def keep_snapshot(self, name: str, kept: "World") -> None:
         """Have the state of another world, which is given up, as the newest snapshot."""
-        self._snapshots = self._snapshots or {}
-        self._snapshots[name] = kept._core.state
+        self._kept().put(name, kept._core.state)
 
     @property
     def time(self) -> Timekeeper:
@@ -154,34 +152,25 @@ class World:
 
     def snapshot(self, name: str | None = None) -> str:
         """Keep the state, clock and all, under a name; without one the next number is taken."""
-        self._snapshots = self._snapshots or {}
-        free = (str(number) for number in count(len(self._snapshots) + 1))
-        chosen = name or next(number for number in free if number not in self._snapshots)
-        kept = self._snapshots[chosen] = self._core.state.copy()
-        # A running clock is kept as the time it shows now.
-        kept.clock = kept.clock.switched(kept.clock.mode, self._core.wall(), kept.clock.rate)
-        return chosen
+        return self._kept().take(name)
 
     def snapshots(self) -> tuple[str, ...]:
         """Return the names of the snapshots kept, oldest first."""
-        return tuple(self._snapshots or ())
+        return self._kept().names()
 
     def revert(self, name: str) -> None:
         """Go back to a snapshot, which stays. Raises `UnknownSnapshot`."""
-        kept = self._snapshots or {}
-        if name not in kept:
-            known = ", ".join(map(repr, kept)) or "none"
-            raise UnknownSnapshot(f"snapshot {name[:80]!r} does not exist; there are {known}")
-        state = kept[name].copy()
-        # A running clock goes on from the time the snapshot showed, not from the time since.
-        state.clock = replace(state.clock, wall_ms=self._core.wall())
-        self._core.state = state
+        self._kept().restore(name)
         self._apply_prices()
 
     def drop(self, name: str) -> None:
         """Forget a snapshot. Raises `UnknownSnapshot`."""
-        if self._snapshots is None or self._snapshots.pop(name, None) is None:
-            raise UnknownSnapshot(f"snapshot {name[:80]!r} does not exist")
+        self._kept().drop(name)
+
+    def _kept(self) -> Snapshots:
+        # Most worlds have none, so that this is made when it is needed.
+        self._snapshots = self._snapshots or Snapshots(self._core)
+        return self._snapshots
 
     def reset(self) -> None:
         """Begin the scenario anew; snapshots stay."""

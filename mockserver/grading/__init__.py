@@ -2,8 +2,8 @@
 
 - `grade.py`: the runs, and what came of each break.
 - `flows.py`: suites of pytest, which are forked once their plugins are imported.
-- `explaining.py`: what an answer was wrong in, what that may cost, and which assertion notices it.
+- `break_costs.py`: what an answer was wrong in, what that may cost, and which assertion notices it.
 - `report.py`: the score, and each break that survived.
 
-The server's part, which puts a break into each world, is `server/graded.py`.
+The server's part, which puts a break into each world, is `server/grading.py`.
 """

@@ -11,19 +11,19 @@ from itertools import count
 from pathlib import Path
 from time import monotonic
 
-from mockserver import processes
+from mockserver import child_processes
 from mockserver.contract import Contract
 from mockserver.errors import CrosschainMockError
-from mockserver.grading.explaining import MISLED, MONEY, SurvivorReason, explained
+from mockserver.fast_dataclass import dataclass
+from mockserver.grading.break_costs import MISLED, MONEY, SurvivorReason, explained
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import Break
 from mockserver.responders.breaks.catalogue import BREAKS
-from mockserver.server.graded import BREAK, NOTES, GradedRun
+from mockserver.server.grading import BREAK, NOTES, GradedRun
 from mockserver.survive.flows import Ended, Process, Runnable, folder_of_runs
-from mockserver.survive.queueing import run_in_order
+from mockserver.survive.parallel_runs import run_in_order
 from mockserver.testing import MockServer, MockSettings
 from mockserver.testing.running import in_thread
-from mockserver.values import dataclass
 
 _BASE_RUNS = 2
 # A suite that waits for what a break withholds is slower, and a busy machine is slower still. A
@@ -325,7 +325,7 @@ def _variables(server: MockServer, folder: Path, notes: Path, name: str) -> dict
     # options.
     options = os.environ.get("PYTEST_ADDOPTS", "")
     return {
-        **processes.addressed(server.url),
+        **child_processes.addressed(server.url),
         "CROSSCHAIN_MOCK_STATE": str(folder / "state"),
         NOTES: str(notes),
         BREAK: name,

@@ -8,12 +8,12 @@ from xml.sax.saxutils import quoteattr
 
 from mockserver import jsontext
 from mockserver.contract import Contract, Operation
-from mockserver.exchange import printable_lines
-from mockserver.grading.explaining import MONEY
+from mockserver.grading.break_costs import MONEY
 from mockserver.grading.grade import BreakTrial, GradeReport, TrialOutcome
+from mockserver.http_messages import printable_lines
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import Break
-from mockserver.survive.formats import html_page, junit_suite
+from mockserver.survive.report_formats import html_page, junit_suite
 from mockserver.wording import counted
 
 FORMAT = "crosschain-mock/grade@1"

@@ -1,5 +1,5 @@
 """What recordings say about a service: which assumptions it confirms, and a world made of it.
 
-`register.py` holds assumptions and errata against recordings, and `seeding/` makes scenarios of
-them.
+`register_evidence.py` holds assumptions and errata against recordings, and `seeding/` makes
+scenarios of them.
 """

@@ -8,14 +8,14 @@ from mockserver.clock import EXAMPLE_START, ClockMode, parse_instant
 from mockserver.engine.scenario import Scenario
 from mockserver.engine.world import World
 from mockserver.errors import CrosschainMockError
+from mockserver.fast_dataclass import dataclass
 from mockserver.learning.seeding import scenario_text, seed_of
-from mockserver.learning.seeding.reading import exchanges_of
+from mockserver.learning.seeding.recorded_successes import exchanges_of
 from mockserver.learning.seeding.seed import Seed
 from mockserver.recordings import Source
 from mockserver.responders.responder import SIMULATION
 from mockserver.scenarios import load_scenario
 from mockserver.userfiles import write_text
-from mockserver.values import dataclass
 from mockserver.worlds.factory import WorldFactory, WorldOptions
 from mockserver.worlds.hosted import HostedWorld
 

@@ -21,12 +21,12 @@ from hypothesis.strategies import SearchStrategy
 
 from mockserver.contract import ids
 from mockserver.engine.catalog import Catalog
-from mockserver.engine.courses import Status, V1Status
+from mockserver.engine.order_statuses import Status, V1Status
 from mockserver.engine.orders import OrderGeneration, OrderView
+from mockserver.fast_dataclass import dataclass
 from mockserver.testing import BadSetting, MockCheckFailed, MockWorld, running
 from mockserver.testing.options import Course, Does, FaultKind, FaultOptions, OutageMode
-from mockserver.values import dataclass
-from mockserver.worlds.complaints import entry_lines
+from mockserver.worlds.end_of_test_check import entry_lines
 
 Flow = Literal["v1", "v2"]
 """A generation of the interface, through which a transfer goes."""

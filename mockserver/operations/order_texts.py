@@ -11,9 +11,9 @@ from typing import Any
 from mockserver import jsontext
 from mockserver.contract import Inputs
 from mockserver.engine.refusal import Refusal
+from mockserver.fast_dataclass import value_class
 from mockserver.jsontext import Json
 from mockserver.limits import AMOUNT_DIGITS
-from mockserver.values import value_class
 
 STRICT_DEPOSIT, STRICT_RULES = "deposit", "order-rules"
 """The dialect's words for taking the observed form alone (E-35, E-14)."""

@@ -5,17 +5,17 @@ from decimal import Decimal
 
 from mockserver.contract import Inputs
 from mockserver.engine import amounts
-from mockserver.engine.calendar import Phase
 from mockserver.engine.catalog import Placed
-from mockserver.engine.courses import V1Status
+from mockserver.engine.order_statuses import V1Status
 from mockserver.engine.orders import OrderGeneration, OrderKind, OrderView
+from mockserver.engine.outage_calendar import Phase
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OrderRequest
 from mockserver.engine.world import World
 from mockserver.jsontext import Json, plain
-from mockserver.operations import lists
-from mockserver.operations.transactions import deposit_transaction, refuse_used
-from mockserver.signing.raw import signed_raw
+from mockserver.operations import token_lists
+from mockserver.operations.deposit_transactions import deposit_transaction, refuse_used
+from mockserver.signing.v1_deposit_transactions import signed_raw
 
 _PAYMENT = ("Address", "Amount", "Chain", "Token")
 _MOVEMENT = ("Address", "Amount", "Chain", "Hash", "Token")
@@ -32,7 +32,7 @@ def get_support_chains(world: World, inputs: Inputs) -> Json:
     """List the chains v1 offers."""
     listing = world.lists.v1_chains()
     coins = {token.symbol: token.index for token in world.scenario.catalog.tokens}
-    chains = [lists.v1_chain(chain, coins.get(chain.base_coin)) for chain in listing.items]
+    chains = [token_lists.v1_chain(chain, coins.get(chain.base_coin)) for chain in listing.items]
     return {"chains": chains, "version": listing.version}
 
 
@@ -45,7 +45,7 @@ def get_support_tokens(world: World, inputs: Inputs) -> Json:
     own = listings[0] if inputs.has("chain") else world.lists.tokens()
     return {
         "tokenVos": [
-            lists.v1_token(placed, plain(prices.price(placed.symbol).usd))
+            token_lists.v1_token(placed, plain(prices.price(placed.symbol).usd))
             for listing in listings
             for placed in listing.items
         ],

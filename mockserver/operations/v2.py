@@ -3,18 +3,18 @@
 from typing import Any
 
 from mockserver.contract import Inputs
-from mockserver.engine.aggregates import SwapRequest
 from mockserver.engine.catalog import Placed, checked_address
 from mockserver.engine.orders import OrderGeneration, OrderKind
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OpaqueOrderRequest, OrderRequest
+from mockserver.engine.swap_quotes import SwapRequest
 from mockserver.engine.tickets import TicketStatus, TicketView
 from mockserver.engine.world import World
 from mockserver.jsontext import Json, plain
-from mockserver.operations import lists
-from mockserver.operations.lists import held_tokens, token_info
+from mockserver.operations import token_lists
+from mockserver.operations.deposit_transactions import refuse_used
 from mockserver.operations.order_texts import STRICT_RULES, certificate, order_rules, rules_of
-from mockserver.operations.transactions import refuse_used
+from mockserver.operations.token_lists import held_tokens, token_info
 
 _ENDS = {"source": "from", "target": "to"}
 # Looking up a member of an enumeration takes longer than a global name.
@@ -24,17 +24,23 @@ _KINDS = {kind.value: kind for kind in OrderKind}
 
 def get_chain(world: World, inputs: Inputs) -> Json:
     listing = world.lists.chains()
-    return {"version": listing.version, "list": [lists.chain(chain) for chain in listing.items]}
+    return {
+        "version": listing.version,
+        "list": [token_lists.chain(chain) for chain in listing.items],
+    }
 
 
 def get_assets(world: World, inputs: Inputs) -> Json:
     listing = world.lists.tokens()
-    return {"version": listing.version, "list": [lists.asset(token) for token in listing.items]}
+    return {
+        "version": listing.version,
+        "list": [token_lists.asset(token) for token in listing.items],
+    }
 
 
 def get_assets_by_chain(world: World, inputs: Inputs) -> Json:
     listing = world.lists.tokens_on(world.scenario.catalog.chain(inputs.text("chain")))
-    items = [lists.asset_on_chain(placed) for placed in listing.items]
+    items = [token_lists.asset_on_chain(placed) for placed in listing.items]
     return {"version": listing.version, "list": items}
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from mockserver import codings, jsontext, limits, userfiles
-from mockserver.documents import Document
+from mockserver import content_codings, jsontext, limits, userfiles
 from mockserver.errors import InvalidFile
-from mockserver.exchange import Coded
+from mockserver.fast_dataclass import dataclass
+from mockserver.file_formats import Document
+from mockserver.http_messages import Coded
 from mockserver.jsontext import FieldPath, Json
-from mockserver.values import dataclass
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 _MAX_DEPTH = 40
@@ -243,8 +243,8 @@ def difference(coded: Coded, body: bytes) -> str:
     if coded.omitted:
         return ""
     try:
-        unpacked = codings.decoded(coded.body, coded.coding, limits.RECORDED_BODY.most)
-    except (codings.Undecodable, codings.TooLong):
+        unpacked = content_codings.decoded(coded.body, coded.coding, limits.RECORDED_BODY.most)
+    except (content_codings.Undecodable, content_codings.TooLong):
         return f"these bytes are not {coded.coding[:40]!a}"
     return "" if unpacked == body else "these bytes hold another body than the one that is shown"
 

@@ -10,16 +10,16 @@ from urllib.parse import quote, urlencode
 
 import yaml
 
-from mockserver import documents, resources
+from mockserver import file_formats, resources
 from mockserver.clock import ClockRefused, duration, iso, parse_duration, parse_instant
-from mockserver.documents import Document
 from mockserver.errors import InvalidFile, Problem
-from mockserver.exchange import BadEncoding, Headers, Request, Response, folded, query_pairs
+from mockserver.fast_dataclass import dataclass
+from mockserver.file_formats import Document
+from mockserver.http_messages import BadEncoding, Headers, Request, Response, folded, query_pairs
 from mockserver.jsontext import FieldPath, Json
 from mockserver.recordings import bodies
 from mockserver.recordings.recording import RecordedExchange, Recording, StandIns
-from mockserver.validation import did_you_mean
-from mockserver.values import dataclass
+from mockserver.suggestions import did_you_mean
 
 FORMAT = "crosschain-mock/recording@2"
 
@@ -93,7 +93,7 @@ def _written(members: _FileMembers, value: object) -> dict[str, Json]:
 
 def load(file: Path) -> Recording:
     """Return a recording file. Raises `InvalidFile` with file and line of every problem."""
-    document = documents.read(file, "recording")
+    document = file_formats.read(file, "recording")
     head = _read(document, (), _HEAD, document.value)
     # What the mock has recorded says its dialect only where that is another one.
     if head["origin"] == "simulation":
@@ -313,7 +313,7 @@ def digest(named: Iterable[str | Path]) -> bytes:
     checksum = hashlib.sha256()
     for path in named:
         for label, file in _files(path):
-            content = documents.text_of(file).encode()
+            content = file_formats.text_of(file).encode()
             # With its length, so that two files never give the digest of one joined.
             checksum.update(repr((label, len(content))).encode() + content)
     return checksum.digest()

@@ -11,11 +11,11 @@ from threading import Event, Lock, Thread
 from typing import IO, Self
 
 from mockserver.errors import CrosschainMockError
+from mockserver.fast_dataclass import dataclass
 from mockserver.recordings import bodies
 from mockserver.recordings.files import exchange_text, head_text
 from mockserver.recordings.recording import RecordedExchange, Recording
 from mockserver.userfiles import modeline
-from mockserver.values import dataclass
 from mockserver.wording import reason_of
 
 LOCK_FILE = ".recorder.lock"

@@ -6,10 +6,10 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from mockserver import documents, jsontext, resources
-from mockserver.exchange import Request, pairs_or
+from mockserver import file_formats, jsontext, resources
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Request, pairs_or
 from mockserver.jsontext import Json
-from mockserver.values import dataclass
 
 Part = tuple[str, ...]
 """A part of a request: `headers`, `query` or `body`, and the names that lead to it."""
@@ -59,7 +59,7 @@ class MatchRules:
 
 def load_rules(file: Path | None = None) -> MatchRules:
     """Return the rules of a file, by default the shipped ones. Raises `InvalidFile`."""
-    value = documents.read(file or resources.schemas() / "matching.yaml", "matching").value
+    value = file_formats.read(file or resources.schemas() / "matching.yaml", "matching").value
     every = _rule(value.get("every", {}), MatchRule())
     rows = value.get("operations", {})
     return MatchRules(every, {name: _rule(row, every) for name, row in rows.items()})

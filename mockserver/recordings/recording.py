@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import field, replace
 from pathlib import Path
 
-from mockserver import codings, jsontext, limits
+from mockserver import content_codings, jsontext, limits
 from mockserver.clock import EXAMPLE_START, parse_instant
-from mockserver.exchange import Coded, Request, Response
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Coded, Request, Response
 from mockserver.jsontext import Json
-from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class RecordedExchange:
         # Only where it was really packed: some services name a coding and send plain bytes.
         if coding is not None and response.body and not omitted and body != response.body:
             asked = request.headers.get("Accept-Encoding")
-            coded = Coded(coding, response.body, not codings.accepts(asked, coding))
+            coded = Coded(coding, response.body, not content_codings.accepts(asked, coding))
             rest = tuple(pair for pair in response.headers if pair[0].lower() != "content-encoding")
             response = Response(response.status, rest, body, coded)
         else:
@@ -102,10 +102,10 @@ def _readable(body: bytes, coding: str | None) -> tuple[bytes, str]:
         return body, ""
     # What cannot be searched for secrets is not kept.
     try:
-        return codings.decoded(body, coding, limits.RECORDED_BODY.most), ""
-    except codings.TooLong:
+        return content_codings.decoded(body, coding, limits.RECORDED_BODY.most), ""
+    except content_codings.TooLong:
         return b"", f"it unpacks to more than {limits.RECORDED_BODY}"
-    except codings.Undecodable as error:
+    except content_codings.Undecodable as error:
         return b"", str(error)
 
 

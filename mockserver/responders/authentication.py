@@ -11,9 +11,9 @@ from mockserver import jsontext
 from mockserver.clock import iso
 from mockserver.contract import Inputs
 from mockserver.jsontext import NotJson
-from mockserver.responders.refusing import Denial
+from mockserver.responders.refusal_answers import Denial
 from mockserver.responders.responder import Call
-from mockserver.signing import developer, javascript, kaspa, wallet
+from mockserver.signing import developer_signatures, javascript, kaspa_messages, wallet_signatures
 
 NO_AUTH = "none"
 """The word of operations without authentication."""
@@ -87,12 +87,12 @@ def by_developer_key(call: Call, inputs: Inputs) -> Denial | None:
             "unknown-app-key",
             f"header 'appKey': {app_key!r} is not registered with this world; there are {known}",
         )
-    headers = developer.DeveloperHeaders(
+    headers = developer_signatures.DeveloperHeaders(
         app_key, inputs.text("expireTime"), inputs.text("timestamp")
     )
-    if developer.matches(inputs.text("signature"), call.request.body, headers, secret):
+    if developer_signatures.matches(inputs.text("signature"), call.request.body, headers, secret):
         return None
-    text = developer.accepted_texts(call.request.body, headers)[0]
+    text = developer_signatures.accepted_texts(call.request.body, headers)[0]
     return Denial(
         "bad-signature",
         "header 'signature': expected the HMAC-SHA256 with the key's secret, as 64 lower-case hex "
@@ -138,8 +138,8 @@ def _wallet_denial(inputs: Inputs, body: bytes) -> Denial | None:
 
 def _evm(inputs: Inputs, body: bytes) -> Denial | None:
     address, came = inputs.text("userAddress"), inputs.text("signature")
-    texts = list(_texts(body, address, wallet.EVM_PREFIX))
-    recovered = [signer for text in texts for signer in wallet.signers(text, came)]
+    texts = list(_texts(body, address, wallet_signatures.EVM_PREFIX))
+    recovered = [signer for text in texts for signer in wallet_signatures.signers(text, came)]
     if address.lower() in map(str.lower, recovered):
         return None
     return Denial("bad-signature", f"{_why_refused(inputs, recovered)}; {_wanted(texts[0])}")
@@ -148,7 +148,7 @@ def _evm(inputs: Inputs, body: bytes) -> Denial | None:
 def _kaspa(inputs: Inputs, body: bytes) -> Denial | None:
     address, key = inputs.text("signerAddress"), inputs.text("publicKey")
     try:
-        own = kaspa.key_of_address(address) == kaspa.x_only(key)
+        own = kaspa_messages.key_of_address(address) == kaspa_messages.x_only(key)
     except ValueError as error:
         return Denial("bad-header", f"{inputs.wire_name('publicKey')}: {error}")
     if not own:
@@ -157,20 +157,20 @@ def _kaspa(inputs: Inputs, body: bytes) -> Denial | None:
             f"{inputs.wire_name('signerAddress')}: {address[:100]!r} is not the address of "
             f"{inputs.wire_name('publicKey')} {key!r}",
         )
-    text = wallet.signed_text(body, address, prefix=wallet.OTHER_PREFIX)
+    text = wallet_signatures.signed_text(body, address, prefix=wallet_signatures.OTHER_PREFIX)
     came = inputs.text("signature")
     # The service's own clients sign in two ways: the digest, or a short text.
-    messages = [wallet.digest(text), *_plain(body)]
-    if any(kaspa.verifies(message, key, came) for message in messages):
+    messages = [wallet_signatures.digest(text), *_plain(body)]
+    if any(kaspa_messages.verifies(message, key, came) for message in messages):
         return None
     place = inputs.wire_name("signature")
     return Denial("bad-signature", f"{place}: not by that public key; {_wanted(text)}")
 
 
 def _texts(body: bytes, address: str, prefix: str) -> Iterator[str]:
-    yield wallet.signed_text(body, address, prefix=prefix)
+    yield wallet_signatures.signed_text(body, address, prefix=prefix)
     if "chain" in javascript.members(body):
-        yield wallet.signed_text(body, address, prefix=prefix, renamed=_AS_PUBLISHED)
+        yield wallet_signatures.signed_text(body, address, prefix=prefix, renamed=_AS_PUBLISHED)
 
 
 def _plain(body: bytes) -> Iterator[str]:
@@ -191,7 +191,7 @@ def _plain(body: bytes) -> Iterator[str]:
 
 def _why_refused(inputs: Inputs, recovered: list[str]) -> str:
     place, address = inputs.wire_name("signature"), inputs.text("userAddress")
-    if not wallet.well_formed(inputs.text("signature")):
+    if not wallet_signatures.well_formed(inputs.text("signature")):
         return f"{place}: expected 65 bytes as 130 hex digits"
     if not recovered:
         return f"{place}: fits no key"
@@ -199,4 +199,5 @@ def _why_refused(inputs: Inputs, recovered: list[str]) -> str:
 
 
 def _wanted(text: str) -> str:
-    return f"to be signed is the personal message {wallet.digest(text)}, the keccak-256 of {text!r}"
+    digest = wallet_signatures.digest(text)
+    return f"to be signed is the personal message {digest}, the keccak-256 of {text!r}"

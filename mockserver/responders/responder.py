@@ -8,11 +8,11 @@ from mockserver.contract import Contract, Operation
 from mockserver.engine.orders import OrderGeneration
 from mockserver.engine.refusal import Naming
 from mockserver.engine.world import World
-from mockserver.exchange import Request, Response
-from mockserver.responders.refusing import Refuser
-from mockserver.responders.replay.state import PlaybackState
+from mockserver.fast_dataclass import dataclass, value_class
+from mockserver.http_messages import Request, Response
+from mockserver.responders.refusal_answers import Refuser
+from mockserver.responders.replay.playback_state import PlaybackState
 from mockserver.signing.keyring import Keyring
-from mockserver.values import dataclass, value_class
 
 if TYPE_CHECKING:
     from mockserver.responders.replay.index import Replay

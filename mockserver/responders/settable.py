@@ -5,7 +5,7 @@ from typing import Generic, Protocol, Self, TypeVar
 
 from mockserver.jsontext import Json
 from mockserver.limits import AS_LISTED, Bounds, Limit
-from mockserver.responders.forms import BadControl
+from mockserver.responders.control_forms import BadControl
 
 
 class HasName(Protocol):

@@ -7,16 +7,16 @@ from functools import cache
 from mockserver.contract import Inputs, Operation, ids, sentence, shipped_facts
 from mockserver.engine.refusal import Naming, Refusal
 from mockserver.engine.scenario import Scenario
-from mockserver.exchange import Request, Response
+from mockserver.fast_dataclass import keep
+from mockserver.http_messages import Request, Response
 from mockserver.jsontext import Json
 from mockserver.operations import OperationFunction, field_about
 from mockserver.responders.authentication import NO_AUTH, STRATEGIES, Strategy
-from mockserver.responders.dialects import Contracts
-from mockserver.responders.refusing import JSON_HEADERS
+from mockserver.responders.dialect_contracts import Contracts
+from mockserver.responders.refusal_answers import JSON_HEADERS
 from mockserver.responders.responder import Call
-from mockserver.signing import developer
+from mockserver.signing import developer_signatures
 from mockserver.validation import Violation
-from mockserver.values import keep
 
 # How many violations a refusal spells out; the rest is counted.
 _MOST_MESSAGES = 4
@@ -56,11 +56,11 @@ def get_sign(call: Call, inputs: Inputs) -> Json:
     without registered keys a well-known pair signs (A-071).
     """
     app_key, secret = call.hosted.keys.hosted_signer
-    headers = developer.DeveloperHeaders(
+    headers = developer_signatures.DeveloperHeaders(
         app_key, inputs.text("expireTime"), inputs.text("timestamp")
     )
-    text = developer.signed_text(call.request.body, headers)
-    return {"appKey": app_key, "sign": developer.signature(text, secret)}
+    text = developer_signatures.signed_text(call.request.body, headers)
+    return {"appKey": app_key, "sign": developer_signatures.signature(text, secret)}
 
 
 # Operations that are answered from the keys of a hosted world, and not from the world.

@@ -4,16 +4,16 @@ from collections.abc import Mapping
 
 from mockserver import jsontext, limits
 from mockserver.contract import Contract, Operation
-from mockserver.exchange import Response
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Response
 from mockserver.jsontext import Json
+from mockserver.responders.control_forms import BadControl, check, form
 from mockserver.responders.faults.kinds import rule_name
 from mockserver.responders.faults.registry import operation_id
-from mockserver.responders.forms import BadControl, check, form
-from mockserver.responders.refusing import JSON_TYPE, Refuser
+from mockserver.responders.partial_matching import Subset, subset_of
+from mockserver.responders.refusal_answers import JSON_TYPE, Refuser
 from mockserver.responders.responder import Call
 from mockserver.responders.settable import Settable
-from mockserver.responders.subsets import Subset, subset_of
-from mockserver.values import dataclass
 
 FRAMING = frozenset(
     """

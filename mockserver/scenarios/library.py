@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 from mockserver import markdown, resources
-from mockserver.documents import read
 from mockserver.errors import InvalidFile, Problem
-from mockserver.validation import did_you_mean
+from mockserver.file_formats import read
+from mockserver.suggestions import did_you_mean
 
 _ABOUT = """\
 What is shipped, each in the words of its own file in `fixtures`. How to use and write them say

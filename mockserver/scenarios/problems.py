@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from mockserver.documents import Complaint
 from mockserver.engine.catalog import Catalog
-from mockserver.engine.courses import course_problems
+from mockserver.engine.order_courses import course_problems
 from mockserver.engine.scenario import Scenario
-from mockserver.scenarios.values import nicknames, symbols
-from mockserver.validation import did_you_mean
+from mockserver.file_formats import Complaint
+from mockserver.scenarios.scenario_values import nicknames, symbols
+from mockserver.suggestions import did_you_mean
 
 
 def unknown_keys(value: Mapping[str, Any], catalog: Catalog) -> Iterator[Complaint]:

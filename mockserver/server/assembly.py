@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mockserver.clock import SteadyClock
+from mockserver.fast_dataclass import dataclass
 from mockserver.operations import OPERATIONS
 from mockserver.responders.simulation import Simulation
 from mockserver.server.control import Control, Guard, ServerState
-from mockserver.server.control.row import Counters
+from mockserver.server.control.route import Counters
 from mockserver.server.service import Service
-from mockserver.values import dataclass
 from mockserver.worlds.factory import WorldFactory, WorldOptions
 from mockserver.worlds.hosted import Worlds
 
@@ -96,7 +96,7 @@ def _service(factory: WorldFactory, settings: Settings) -> Service:
     service = service_of(factory, settings.guard, check_answers=settings.check_answers)
     service.worlds.made_only = settings.made_only
     if settings.access_log is not None:
-        from mockserver.server.access import AccessLog  # noqa: PLC0415 - few servers have one
+        from mockserver.server.access_log import AccessLog  # noqa: PLC0415 - few servers have one
 
         service.access = AccessLog(settings.access_log)
     service.control.server.advertised = settings.advertised

@@ -12,34 +12,34 @@ from contextlib import contextmanager
 from dataclasses import field, replace
 from pathlib import Path, PurePath
 
-from mockserver import __version__, documents, jsontext, recordings
+from mockserver import __version__, file_formats, jsontext, recordings
 from mockserver.clock import ClockMode, iso, parse_instant
 from mockserver.contract import ids
-from mockserver.engine.courses import Policy
+from mockserver.engine.order_courses import Policy
 from mockserver.errors import CrosschainMockError, InvalidFile, Problem
-from mockserver.exchange import Headers, Request, Response
-from mockserver.headers import REFUSAL_HEADER
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Headers, Request, Response
 from mockserver.jsontext import Json, NotJson
+from mockserver.mock_headers import REFUSAL_HEADER
 from mockserver.recordings import RecordedExchange, Recording
-from mockserver.recordings.archive import NotUnpacked, unpack
 from mockserver.recordings.folder import bring_to_disk
 from mockserver.recordings.formats import read_entries
 from mockserver.recordings.redaction import Redactor
+from mockserver.recordings.zip_archives import NotUnpacked, unpack
 from mockserver.responders.authentication import (
     REFUSED_FOR_CREDENTIALS,
     REFUSED_FOR_TIME,
     timestamp_ms,
 )
-from mockserver.responders.refusing import refusal_in
+from mockserver.responders.refusal_answers import refusal_in
 from mockserver.server.assembly import Settings, build
 from mockserver.server.recorder import KeeperOptions, RecordingKeeper, keep_all
 from mockserver.server.resimulation import with_credentials
 from mockserver.server.service import Service
 from mockserver.validation import dotted, excerpt
-from mockserver.values import dataclass
 from mockserver.wording import counted, reason_of
-from mockserver.worlds.actions import heal
 from mockserver.worlds.hosted import DEFAULT_WORLD
+from mockserver.worlds.trigger_actions import heal
 
 FORMAT = "crosschain-mock/capsule@1"
 HEAD, SCENARIO, JOURNAL = "capsule.json", "scenario.yaml", "journal"
@@ -118,8 +118,8 @@ def pack(capsule: Capsule, file: Path, journal: Iterable[tuple[str, bytes]]) -> 
 def load(file: Path) -> Capsule:
     """Return a capsule. Raises `BadCapsule`, with file and line of what is wrong inside."""
     with _unpacked(file) as folder:
-        head = documents.read(folder / HEAD, "capsule").value
-        text = documents.text_of(folder / SCENARIO) if (folder / SCENARIO).exists() else ""
+        head = file_formats.read(folder / HEAD, "capsule").value
+        text = file_formats.text_of(folder / SCENARIO) if (folder / SCENARIO).exists() else ""
         return Capsule(
             title=head["title"],
             versions=head["versions"],

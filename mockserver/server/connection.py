@@ -16,12 +16,12 @@ from aiohttp.web_response import Response as WebResponse
 from aiohttp.web_response import StreamResponse
 
 from mockserver import limits
-from mockserver.exchange import Request, Response, printable
-from mockserver.responders.delivery import Delivery
-from mockserver.server.exhaustion import without_files
-from mockserver.server.incoming import has_host
+from mockserver.http_messages import Request, Response, printable
+from mockserver.responders.answer_delivery import Delivery
+from mockserver.server.aiohttp_requests import head_of
+from mockserver.server.descriptor_exhaustion import without_files
 from mockserver.server.listener import EndingServer
-from mockserver.server.wire import head_of
+from mockserver.server.request_parsing import has_host
 
 log = logging.getLogger("mockserver.server")
 

@@ -3,9 +3,9 @@
 import re
 
 from mockserver.contract import Contract
-from mockserver.exchange import Headers, Request, Response
-from mockserver.headers import ANSWER_HEADERS, EPOCH_HEADER, WORLD_HEADER
-from mockserver.values import keep
+from mockserver.fast_dataclass import keep
+from mockserver.http_messages import Headers, Request, Response
+from mockserver.mock_headers import ANSWER_HEADERS, EPOCH_HEADER, WORLD_HEADER
 
 _OWN = ("Content-Type", WORLD_HEADER)
 _EXPOSED = ", ".join((*ANSWER_HEADERS, "Retry-After"))

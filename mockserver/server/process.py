@@ -19,12 +19,12 @@ from urllib.parse import urlsplit
 
 from mockserver import jsontext, limits, userfiles
 from mockserver.errors import CannotServe
-from mockserver.server.exhaustion import Exhaustion, allow_more_files, most_connections
-from mockserver.server.http import HttpServer
+from mockserver.fast_dataclass import dataclass
+from mockserver.server.aiohttp_server import HttpServer
+from mockserver.server.descriptor_exhaustion import Exhaustion, allow_more_files, most_connections
 from mockserver.server.listener import DRAIN_SECONDS, EndingServer, Listener, bound
 from mockserver.server.service import Service
-from mockserver.streams import give_up_stdout
-from mockserver.values import dataclass
+from mockserver.standard_streams import give_up_stdout
 from mockserver.wording import reason_of
 
 # The thresholds of the garbage collector (docs/decisions/garbage-collection.md).
@@ -60,7 +60,7 @@ def _looked(phase: str, info: Mapping[str, int]) -> None:
 if TYPE_CHECKING:
     import ssl
 
-    from mockserver.server.commits import Commits
+    from mockserver.server.group_commit import Commits
 
 log = logging.getLogger("mockserver.server")
 
@@ -136,7 +136,7 @@ def commits_of(
     if service.keeper is None:
         return None
     # SQLite is imported by servers that keep state alone.
-    from mockserver.server.commits import Commits  # noqa: PLC0415
+    from mockserver.server.group_commit import Commits  # noqa: PLC0415
 
     return Commits(service.keeper, lock)
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from mockserver.clock import EXAMPLE_START, ClockMode, parse_instant
 from mockserver.contract import Contract
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Headers, Request, Response
-from mockserver.headers import REFUSAL_HEADER
+from mockserver.http_messages import Headers, Request, Response
+from mockserver.mock_headers import REFUSAL_HEADER
 from mockserver.recordings import RecordedExchange, Recording
 from mockserver.server.assembly import Settings, build
 from mockserver.server.service import Service

@@ -14,14 +14,14 @@ from mockserver import jsontext, limits
 from mockserver.clock import ClockMode
 from mockserver.contract import Generation, Operation
 from mockserver.engine.refusal import StateNotLoadable
-from mockserver.exchange import Headers, Request, Response, allow_header, printable
-from mockserver.headers import CONTROL_PATH, REFUSAL_HEADER, TOKEN_HEADER, WORLD_HEADER
+from mockserver.http_messages import Headers, Request, Response, allow_header, printable
+from mockserver.mock_headers import CONTROL_PATH, REFUSAL_HEADER, TOKEN_HEADER, WORLD_HEADER
+from mockserver.responders.answer_delivery import Commit, Delivery, Pending, charged, delivery_of
 from mockserver.responders.breaks import BreakOutcome
-from mockserver.responders.delivery import Commit, Delivery, Pending, charged, delivery_of
-from mockserver.responders.dialects import Contracts
+from mockserver.responders.dialect_contracts import Contracts
 from mockserver.responders.faults.registry import Strike
-from mockserver.responders.faults.reserved import may_reserve, reserved_strike
-from mockserver.responders.refusing import JSON_HEADERS
+from mockserver.responders.faults.reserved_faults import may_reserve, reserved_strike
+from mockserver.responders.refusal_answers import JSON_HEADERS
 from mockserver.responders.responder import (
     GENERATED,
     PLAYBACK,
@@ -35,9 +35,8 @@ from mockserver.responders.simulation import Simulation, list_operations
 from mockserver.server import console, cors
 from mockserver.server.control import Control
 from mockserver.server.control.dispatcher import refused
-from mockserver.server.exhaustion import without_files
-from mockserver.server.graded import GradedRun
-from mockserver.worlds.actions import Moment, fire
+from mockserver.server.descriptor_exhaustion import without_files
+from mockserver.server.grading import GradedRun
 from mockserver.worlds.hosted import (
     DEFAULT_WORLD,
     BadWorldKey,
@@ -49,9 +48,10 @@ from mockserver.worlds.hosted import (
     WorldAway,
     Worlds,
 )
+from mockserver.worlds.trigger_actions import Moment, fire
 
 if TYPE_CHECKING:
-    from mockserver.server.access import AccessLog
+    from mockserver.server.access_log import AccessLog
     from mockserver.worlds.state import Keeper
 
 log = logging.getLogger("mockserver.requests")
@@ -70,7 +70,7 @@ class BrokenAnswer(AssertionError):
 
 
 class OtherProcesses(Protocol):
-    """What knows of the worlds in other processes of the server; see `server/workers/spread.py`."""
+    """What knows of the worlds in other processes of the server; see `control_broadcast.py`."""
 
     def answer(self, path: str, key: str, request: Request) -> Delivery | None:
         """Return the answer to a control request; None where one process alone can give it."""

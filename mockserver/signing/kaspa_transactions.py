@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from itertools import chain
 
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.signing import curve
-from mockserver.signing.transactions import NotATransaction
-from mockserver.values import dataclass
+from mockserver.signing import secp256k1
+from mockserver.signing.evm_transactions import NotATransaction
 
 _ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 _PREFIX = "kaspa"
@@ -112,7 +112,7 @@ class KaspaTransaction:
         script, key = self.inputs[place].script, key_of(spent.script)
         if key is None or len(script) != 66 or script[0] != 65 or script[65] != _SIGHASH_ALL:
             return False
-        return curve.schnorr_verifies(self.digest(place, spent), key, script[1:65])
+        return secp256k1.schnorr_verifies(self.digest(place, spent), key, script[1:65])
 
 
 def _hash(key: bytes, raw: bytes) -> bytes:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from types import MappingProxyType
 
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 EXAMPLE_ADDRESS = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"
 EXAMPLE_WALLET_KEY = "11" * 32

@@ -4,7 +4,7 @@
 `services` a whole service for `crosschain_mock.permissive(…)`. All are derived from the contract.
 """
 
-from mockserver.strategies.contracts import (
+from mockserver.strategies.answers_and_requests import (
     InvalidRequest,
     UnknownOperation,
     amounts,
@@ -15,7 +15,7 @@ from mockserver.strategies.contracts import (
     refusals,
     requests,
 )
-from mockserver.strategies.service import GeneratedService, service_of, services
+from mockserver.strategies.generated_service import GeneratedService, service_of, services
 
 __all__ = [
     "GeneratedService",

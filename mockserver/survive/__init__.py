@@ -6,8 +6,8 @@
 from mockserver.errors import CannotStart
 from mockserver.survive.api import FlowEnvironment, Survived, survive
 from mockserver.survive.outcomes import RunOutcome, RunResult
+from mockserver.survive.possible_failures import UnknownKind
 from mockserver.survive.search import Defect, NotUsable, SearchReport
-from mockserver.survive.space import UnknownKind
 
 __all__ = [
     "CannotStart",

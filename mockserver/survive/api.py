@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from mockserver.clock import ClockMode
+from mockserver.fast_dataclass import dataclass
 from mockserver.survive.flows import Runnable, function_flow
 from mockserver.survive.outcomes import RunResult
+from mockserver.survive.possible_failures import kinds_named
 from mockserver.survive.report import as_json, terminal
 from mockserver.survive.runs import Lab, RunLimits
 from mockserver.survive.search import Defect, SearchPlan, SearchReport, Tell, search
-from mockserver.survive.space import kinds_named
 from mockserver.testing import BadSetting, MockSettings
-from mockserver.values import dataclass
 
 # The options that are the search's; others are those of worlds.
 _SEARCHING = ("seconds", "jobs", "pairs", "thorough", "refund_is_fine", "replay")

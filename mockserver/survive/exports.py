@@ -9,14 +9,14 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from mockserver import __version__, documents
+from mockserver import __version__, file_formats
 from mockserver.clock import iso
 from mockserver.contract import Contract
 from mockserver.jsontext import Json
 from mockserver.recordings import Recording
 from mockserver.scenarios.library import is_file
 from mockserver.server.capsules import Capsule, begun_anew, files_in, save
-from mockserver.server.growing import exchange_of
+from mockserver.server.growing_capsules import exchange_of
 from mockserver.server.recorder import KeeperOptions, RecordingKeeper
 from mockserver.survive.outcomes import RunResult
 from mockserver.survive.report import Subject, headline, ordered, summary_of_failures
@@ -136,7 +136,7 @@ def _holds_of_two(contract: Contract) -> Iterator[dict[str, Json]]:
 def write_capsules(report: SearchReport, subject: Subject, folder: Path) -> list[Path]:
     """Write a capsule of the run that shows each defect. Raises `CannotWrite` and `BadCapsule`."""
     named = subject.options.get("scenario", "default")
-    text = documents.text_of(Path(named)) if is_file(named) else ""
+    text = file_formats.text_of(Path(named)) if is_file(named) else ""
     files = []
     for defect in ordered(report.defects):
         file = folder / f"{file_stem(defect.result)}.capsule"

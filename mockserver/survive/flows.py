@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from mockserver import processes
+from mockserver import child_processes
 from mockserver.errors import CannotStart
-from mockserver.headers import CONTROL_PATH
+from mockserver.fast_dataclass import dataclass
+from mockserver.mock_headers import CONTROL_PATH
 from mockserver.server.service import Service
 from mockserver.survive import zygote
-from mockserver.survive.page import ClockPage, PagedService
-from mockserver.survive.preload import compiled
-from mockserver.values import dataclass
+from mockserver.survive.native_shim import compiled
+from mockserver.survive.shared_clock import ClockPage, PagedService
 from mockserver.wording import reason_of
 from mockserver.worlds.hosted import HostedWorld
 
@@ -167,7 +167,7 @@ class SpawnedFlow:
 
     def start(self, run: str, environment: Mapping[str, str], output: Path) -> Process:
         """Start it. Raises `CannotStart`."""
-        variables = processes.for_client(environment_of(environment), _mark(run))
+        variables = child_processes.for_client(environment_of(environment), _mark(run))
         try:
             with output.open("ab") as written:
                 process = subprocess.Popen(  # noqa: S603 (the command of the user)
@@ -214,7 +214,7 @@ class _Spawned:
         if late:
             self.send(signal.SIGKILL)
             self._process.wait()
-        left = processes.send_marked(self._mark, signal.SIGKILL, self._output)
+        left = child_processes.send_marked(self._mark, signal.SIGKILL, self._output)
         with contextlib.suppress(OSError):
             os.killpg(self._process.pid, signal.SIGKILL)
             left = True
@@ -238,7 +238,7 @@ class ForkedFlow:
         process = _Forked(output, _mark(run))
         # Before the order is written: the answer may come at once, in another thread.
         self._running[run] = process
-        variables = processes.for_client(environment_of(environment), _mark(run))
+        variables = child_processes.for_client(environment_of(environment), _mark(run))
         order = {**self.order, "run": run, "env": variables, "out": str(output), "cwd": _folder()}
         with self._lock, contextlib.suppress(BrokenPipeError):
             # Where its process is gone, it does not begin.
@@ -295,7 +295,7 @@ class _Forked:
             self.send(signal.SIGKILL)
             self.ended.wait(10)
         # What only forked has no mark of its own, but writes to the output of the run.
-        left = processes.send_marked(self._mark, signal.SIGKILL, self._output) or self.left
+        left = child_processes.send_marked(self._mark, signal.SIGKILL, self._output) or self.left
         return Ended(self.code, _read(self._output), left and not late, late)
 
 
@@ -334,7 +334,7 @@ def forking_process(
         words,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env=processes.with_room(os.environ if environment is None else environment),
+        env=child_processes.with_room(os.environ if environment is None else environment),
         start_new_session=True,
     )
     assert process.stdin is not None  # noqa: S101

@@ -20,16 +20,16 @@ from _pytest.runner import runtestprotocol
 
 from mockserver.contract import Contract
 from mockserver.errors import CrosschainMockError
+from mockserver.fast_dataclass import dataclass
+from mockserver.suggestions import did_you_mean
 from mockserver.survive.api import is_bad
 from mockserver.survive.flows import Ended
 from mockserver.survive.outcomes import RunOutcome, RunResult
+from mockserver.survive.possible_failures import InjectedFailure, kinds_named
 from mockserver.survive.report import defect_lines, headline, ordered, summary
 from mockserver.survive.runs import HOUR_MS, FlowStart, RunLimits, RunOfFlow, TrialRun
 from mockserver.survive.search import SearchPlan, SearchReport, search
-from mockserver.survive.space import InjectedFailure, kinds_named
 from mockserver.testing import BadSetting, MockServer, MockWorld
-from mockserver.validation import did_you_mean
-from mockserver.values import dataclass
 from mockserver.worlds.audit import Expected
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
+from mockserver.fast_dataclass import dataclass
 from mockserver.survive.runs import Line, RunOfFlow
-from mockserver.values import dataclass
 from mockserver.wording import counted, times
 from mockserver.worlds.audit import Expected, Finding
 from mockserver.worlds.lint import LintFinding

@@ -11,13 +11,15 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
-from mockserver import processes
+from mockserver import child_processes
 from mockserver.clock import ClockMode
 from mockserver.contract import Contract
-from mockserver.exchange import Request, Response
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Request, Response
 from mockserver.jsontext import Json
-from mockserver.responders.delivery import Delivery
+from mockserver.responders.answer_delivery import Delivery
 from mockserver.server.process import address
+from mockserver.survive.client_turns import Turns
 from mockserver.survive.flows import (
     Ended,
     Process,
@@ -27,18 +29,16 @@ from mockserver.survive.flows import (
     folder_of_runs,
     library_for,
 )
-from mockserver.survive.page import ClockPage, answered_last
-from mockserver.survive.space import InjectedFailure
-from mockserver.survive.turns import Turns
+from mockserver.survive.possible_failures import InjectedFailure
+from mockserver.survive.shared_clock import ClockPage, answered_last
 from mockserver.testing import MockServer, MockSettings, MockWorld
-from mockserver.testing.handles import LockedService
+from mockserver.testing.locked_access import LockedService
 from mockserver.testing.running import listening, loop_in_thread
-from mockserver.values import dataclass
-from mockserver.worlds.actions import heal
 from mockserver.worlds.audit import Expected, Moved, Verdict, judge_run
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.lint import LintResult, lint
+from mockserver.worlds.trigger_actions import heal
 from mockserver.worlds.verification import unstruck
 
 HOUR_MS = 3_600_000
@@ -526,7 +526,7 @@ class Lab:
         taken.result()
 
     def _variables(self, url: str, state: Path, page: ClockPage | None) -> dict[str, str]:
-        named = {**processes.addressed(url), "CROSSCHAIN_MOCK_STATE": str(state)}
+        named = {**child_processes.addressed(url), "CROSSCHAIN_MOCK_STATE": str(state)}
         if self._clock == ClockMode.CLIENT:
             named.update(clock_variables(url, page, self._library))
         return named

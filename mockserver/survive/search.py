@@ -8,10 +8,10 @@ from typing import Protocol
 
 from mockserver.contract import Contract
 from mockserver.errors import CrosschainMockError
+from mockserver.fast_dataclass import dataclass
 from mockserver.survive.outcomes import UNDISTURBED, RunOutcome, RunResult, judged, undisturbed
-from mockserver.survive.queueing import run_in_order
-from mockserver.survive.runs import RunOfFlow
-from mockserver.survive.space import (
+from mockserver.survive.parallel_runs import run_in_order
+from mockserver.survive.possible_failures import (
     COSTLY,
     Calls,
     InjectedFailure,
@@ -20,7 +20,7 @@ from mockserver.survive.space import (
     failures_of,
     named,
 )
-from mockserver.values import dataclass
+from mockserver.survive.runs import RunOfFlow
 from mockserver.worlds.audit import Expected, expected_of
 
 _BASE_RUNS = 3

@@ -6,7 +6,7 @@
 
 from mockserver.errors import CrosschainMockError
 from mockserver.testing.clock import MockClock
-from mockserver.testing.expecting import ExpectedRefusal, MockCheckFailed
+from mockserver.testing.expected_refusals import ExpectedRefusal, MockCheckFailed
 from mockserver.testing.options import (
     AuditKind,
     Course,

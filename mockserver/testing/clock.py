@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Literal
 
 from mockserver.clock import FASTEST, ClockMode, ClockRefused, Duration
-from mockserver.testing.handles import WorldHandle, public_api
+from mockserver.testing.locked_access import WorldHandle, public_api
 from mockserver.testing.options import (
     OrderRef,
     check_names,

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import fields
 
+from mockserver.suggestions import did_you_mean
 from mockserver.testing.settings import MockSettings
-from mockserver.violations import did_you_mean
 
 _FIXTURE = "crosschain_mock"
 _SETTINGS = frozenset(setting.name for setting in fields(MockSettings))

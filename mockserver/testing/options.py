@@ -11,8 +11,8 @@ from mockserver.clock import ClockRefused, Duration, parse_duration, parse_insta
 from mockserver.engine.orders import Order, OrderView
 from mockserver.engine.outages import WORDS, Window
 from mockserver.jsontext import Json, camel
-from mockserver.responders.forms import BadControl
-from mockserver.validation import did_you_mean
+from mockserver.responders.control_forms import BadControl
+from mockserver.suggestions import did_you_mean
 
 _Word = TypeVar("_Word", bound=StrEnum)
 # Words of other libraries, with ours.

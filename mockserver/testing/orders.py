@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator
 
-from mockserver.engine.courses import Policy, Status
+from mockserver.engine.order_courses import Policy
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import Event, Order, OrderView
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World
 from mockserver.errors import CrosschainMockError
 from mockserver.server.control import orders
-from mockserver.testing.handles import WorldHandle, public_api
+from mockserver.testing.locked_access import WorldHandle, public_api
 from mockserver.testing.options import Course, OrderRef, OrderStatus, Pace, word
-from mockserver.worlds.actions import add_trigger
+from mockserver.worlds.trigger_actions import add_trigger
 from mockserver.worlds.triggers import Trigger
 
 

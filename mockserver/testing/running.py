@@ -7,12 +7,12 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mockserver.server.http import HttpServer, RawAnswering
+from mockserver.server.aiohttp_server import HttpServer, RawAnswering
 from mockserver.server.listener import Listener, bound
 from mockserver.server.process import commits_of
 from mockserver.server.service import Service
-from mockserver.testing.arguments import check_type
-from mockserver.testing.handles import LockedService
+from mockserver.testing.argument_checks import check_type
+from mockserver.testing.locked_access import LockedService
 from mockserver.testing.server import MockServer
 from mockserver.testing.settings import BadSetting, MockSettings
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import ssl
 
     from mockserver.server.capsules import Replayed
-    from mockserver.server.commits import Commits
+    from mockserver.server.group_commit import Commits
 
 _T = TypeVar("_T")
 _TIMEOUT_SECONDS = 10

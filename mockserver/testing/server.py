@@ -14,8 +14,8 @@ from mockserver.scenarios.library import is_file
 from mockserver.server.assembly import keep, service_of
 from mockserver.server.control import Guard
 from mockserver.server.process import address, scheme_of
-from mockserver.testing.handles import LockedService, WorldHandle, public_api
-from mockserver.testing.recording import tape_of
+from mockserver.testing.locked_access import LockedService, WorldHandle, public_api
+from mockserver.testing.record_modes import tape_of
 from mockserver.testing.settings import BadSetting, MockSettings
 from mockserver.testing.world import MockWorld
 from mockserver.worlds.factory import WorldFactory

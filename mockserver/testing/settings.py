@@ -13,15 +13,15 @@ from mockserver.clock import ClockMode, ClockRefused, parse_mode
 from mockserver.contract import ContractSource
 from mockserver.contract.dialect import dialect_of
 from mockserver.errors import CrosschainMockError
+from mockserver.fast_dataclass import dataclass
 from mockserver.responders.breaks import breaks_named
-from mockserver.responders.forms import BadControl
+from mockserver.responders.control_forms import BadControl
 from mockserver.responders.replay import BadMode, ReplayMode
 from mockserver.scenarios import load_scenario
 from mockserver.scenarios.library import is_file
+from mockserver.suggestions import did_you_mean
 from mockserver.testing.options import instant_ms
 from mockserver.userfiles import anchored
-from mockserver.validation import did_you_mean
-from mockserver.values import dataclass
 from mockserver.worlds.audit import kinds_named
 from mockserver.worlds.factory import WorldOptions
 from mockserver.worlds.lint import lint_settings, lint_words

@@ -6,7 +6,7 @@ from typing import Literal, Unpack
 
 from mockserver.clock import Duration
 from mockserver.jsontext import Json, camel
-from mockserver.testing.handles import WorldHandle, public_api
+from mockserver.testing.locked_access import WorldHandle, public_api
 from mockserver.testing.options import (
     Course,
     FaultKind,
@@ -17,7 +17,7 @@ from mockserver.testing.options import (
     json_of,
     spelled,
 )
-from mockserver.worlds.actions import add_trigger
+from mockserver.worlds.trigger_actions import add_trigger
 from mockserver.worlds.triggers import Trigger
 
 When = Literal["before", "after"]

@@ -3,10 +3,10 @@
 import gc
 import sys
 
-from mockserver.exchange import Headers, Request
+from mockserver.http_messages import Headers, Request
 from mockserver.testing.server import MockServer
 from mockserver.testing.settings import MockSettings
-from mockserver.worlds.actions import add_trigger
+from mockserver.worlds.trigger_actions import add_trigger
 
 
 def warm(cache: str) -> None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Self, Unpack
 from mockserver.clock import Duration
 from mockserver.engine.outages import Direction, Window
 from mockserver.jsontext import Json
+from mockserver.responders.control_forms import check, form
 from mockserver.responders.faults.registry import Fault
-from mockserver.responders.forms import check, form
 from mockserver.responders.stubs import Stub
 from mockserver.testing.clock import MockClock
-from mockserver.testing.expecting import ExpectedRefusal, MockCheckFailed, operation_ids
-from mockserver.testing.handles import WorldHandle, public_api
+from mockserver.testing.expected_refusals import ExpectedRefusal, MockCheckFailed, operation_ids
+from mockserver.testing.locked_access import WorldHandle, public_api
 from mockserver.testing.options import (
     AuditKind,
     ExpectedTransfer,
@@ -36,19 +36,25 @@ from mockserver.testing.options import (
 from mockserver.testing.orders import MockOrders, order_id_or_text
 from mockserver.testing.settings import BadSetting, MockSettings
 from mockserver.testing.triggers import At, When, price_body
-from mockserver.worlds.actions import new_price
+from mockserver.worlds.announced_transactions import announce
 from mockserver.worlds.audit import QUOTE_AGE_MS, Claim, Expected, Verdict, judge, kinds_named
-from mockserver.worlds.chain import announce
-from mockserver.worlds.complaints import Remedies, complaints, entry_lines, unexpected_since, unused
-from mockserver.worlds.ground import ground_of
+from mockserver.worlds.end_of_test_check import (
+    Remedies,
+    complaints,
+    entry_lines,
+    unexpected_since,
+    unused,
+)
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.journal_text import readable_journal
 from mockserver.worlds.lint import LintResult, lint, lint_settings
+from mockserver.worlds.trigger_actions import new_price
+from mockserver.worlds.verdict_evidence import ground_of
 from mockserver.worlds.verification import unmet, verify
 
 if TYPE_CHECKING:
-    from mockserver.server.recorder.tape import Tape
+    from mockserver.server.recorder.record_modes import Tape
     from mockserver.strategies import GeneratedService
 
 _REMEDIES = Remedies(
@@ -261,7 +267,7 @@ class MockWorld:
         Hypothesis, `UnknownOperation`, and `BadSetting` for a service of another dialect.
         """
         from mockserver.strategies import GeneratedService, service_of  # noqa: PLC0415 - Hypothesis is an extra
-        from mockserver.strategies.service import Permissive  # noqa: PLC0415
+        from mockserver.strategies.generated_service import Permissive  # noqa: PLC0415
 
         contract = self._handle.hosted.contract
         dialect = contract.dialect.name

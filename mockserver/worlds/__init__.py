@@ -2,5 +2,5 @@
 
 `hosted.py` has a world with its snapshots, forks and dumps; `factory.py` creates one; `journal.py`
 stores requests and answers; `audit/` looks for lost money, `lint/` for what will lose it;
-`chain.py` plays a chain to wallets.
+`node/` answers wallets as the nodes of chains do, from what `announced_transactions.py` has taken.
 """

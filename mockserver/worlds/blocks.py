@@ -13,15 +13,15 @@ from typing import Protocol
 
 from mockserver.clock import ClockMode
 from mockserver.engine.catalog import Catalog, Placed
-from mockserver.engine.layered import Layered
 from mockserver.engine.ledger import account_address
 from mockserver.engine.payouts import Payout
+from mockserver.engine.persistent_mapping import Layered
 from mockserver.engine.world import World
-from mockserver.values import dataclass
-from mockserver.worlds import movements
-from mockserver.worlds.movements import TokenMove, own_contracts, vault_of
-from mockserver.worlds.nodestate import Mark, NodeState
-from mockserver.worlds.transactions import ChainTransaction, ChainTransactions
+from mockserver.fast_dataclass import dataclass
+from mockserver.worlds import token_movements
+from mockserver.worlds.node_state import Mark, NodeState
+from mockserver.worlds.token_movements import TokenMove, own_contracts, vault_of
+from mockserver.worlds.transaction_store import ChainTransaction, ChainTransactions
 
 # Confirmations that polls bring; clients wait for three to a few dozen.
 _MOST_POLLED = 64
@@ -69,9 +69,9 @@ class Block:
 
     def movements(self, catalog: Catalog) -> Iterator[TokenMove]:
         if self.tx is not None:
-            yield from movements.of_transaction(catalog, self.tx)
+            yield from token_movements.of_transaction(catalog, self.tx)
         elif self.payout is not None:
-            yield from movements.of_payout(catalog, self.payout, self.lent)
+            yield from token_movements.of_payout(catalog, self.payout, self.lent)
 
     def before(self, forks: int) -> "Block":
         """Return it with what was in it when there had been so many reorganisations."""

@@ -17,25 +17,26 @@ from mockserver.engine.refusal import Refusal, StateNotLoadable
 from mockserver.engine.scenario import Scenario
 from mockserver.engine.world import World
 from mockserver.errors import CrosschainMockError, InvalidFile
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import Breaks, breaks_named
-from mockserver.responders.dialects import Contracts
+from mockserver.responders.control_forms import BadControl
+from mockserver.responders.dialect_contracts import Contracts
 from mockserver.responders.faults.registry import Faults
-from mockserver.responders.forms import BadControl
-from mockserver.responders.refusing import Refuser
+from mockserver.responders.refusal_answers import Refuser
 from mockserver.responders.replay import PlaybackState, ReplayMode
 from mockserver.responders.responder import PassingOn
 from mockserver.responders.stubs import Stubs
-from mockserver.signing import curve
+from mockserver.signing import wallet_libraries
 from mockserver.signing.keyring import Keyring
-from mockserver.validation import SchemaCheck, did_you_mean
-from mockserver.values import dataclass
-from mockserver.worlds.actions import add_trigger, load_triggers
-from mockserver.worlds.chain import restore
+from mockserver.suggestions import did_you_mean
+from mockserver.validation import SchemaCheck
+from mockserver.worlds.announced_transactions import restore
 from mockserver.worlds.hosted import FORMAT, HostedWorld
 from mockserver.worlds.journal import WorldJournal
-from mockserver.worlds.nodestate import PACE_MS, NodeState
-from mockserver.worlds.transactions import ChainTransaction
+from mockserver.worlds.node_state import PACE_MS, NodeState
+from mockserver.worlds.transaction_store import ChainTransaction
+from mockserver.worlds.trigger_actions import add_trigger, load_triggers
 from mockserver.worlds.triggers import Triggers
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class WorldOptions:
     def keyring(self) -> Keyring:
         """Return the keys that a world begins with. Raises `SigningUnavailable`."""
         if self.verify_wallets:
-            curve.require()
+            wallet_libraries.require()
         clock = wall_ms if self.stamps == "either" else None
         return Keyring(MappingProxyType(dict(self.app_keys)), self.verify_wallets, clock)
 

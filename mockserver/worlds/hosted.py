@@ -11,24 +11,24 @@ from mockserver import limits
 from mockserver.engine.dumps import Listed
 from mockserver.engine.outages import Window
 from mockserver.engine.refusal import StateNotLoadable
-from mockserver.exchange import Headers, Request, Response
+from mockserver.fast_dataclass import dataclass, value_class
+from mockserver.http_messages import Headers, Request, Response
 from mockserver.jsontext import Json
 from mockserver.limits import AS_LISTED, Bounds
+from mockserver.responders.answer_delivery import Gate
 from mockserver.responders.breaks import Breaks
-from mockserver.responders.delivery import Gate
+from mockserver.responders.control_forms import BadControl
 from mockserver.responders.faults.registry import Faults
-from mockserver.responders.forms import BadControl
 from mockserver.responders.replay import PlaybackState
 from mockserver.responders.responder import Call, CalledWorld, PassingOn
 from mockserver.responders.stubs import Stubs
-from mockserver.values import dataclass, value_class
 from mockserver.worlds.blocks import Blocks
-from mockserver.worlds.claims import Beliefs
+from mockserver.worlds.claims_and_expectations import Beliefs
 from mockserver.worlds.journal import JournalSpace, WorldJournal
-from mockserver.worlds.nodestate import NodeState
-from mockserver.worlds.token import WorldToken
-from mockserver.worlds.transactions import ChainTransaction, ChainTransactions
+from mockserver.worlds.node_state import NodeState
+from mockserver.worlds.transaction_store import ChainTransaction, ChainTransactions
 from mockserver.worlds.triggers import Triggers
+from mockserver.worlds.world_token import WorldToken
 
 DEFAULT_WORLD = "default"
 FORMAT = "crosschain-mock/world@1"

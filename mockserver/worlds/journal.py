@@ -12,7 +12,8 @@ from urllib.parse import unquote
 
 from mockserver import jsontext, limits
 from mockserver.clock import iso
-from mockserver.exchange import (
+from mockserver.fast_dataclass import value_class
+from mockserver.http_messages import (
     BadEncoding,
     Coded,
     Request,
@@ -20,11 +21,10 @@ from mockserver.exchange import (
     plain_request,
     query_pairs,
 )
-from mockserver.headers import REFUSAL_HEADER
 from mockserver.jsontext import Json
-from mockserver.responders.refusing import JSON_HEADERS
-from mockserver.steps import Steps, apart
-from mockserver.values import value_class
+from mockserver.mock_headers import REFUSAL_HEADER
+from mockserver.responders.refusal_answers import JSON_HEADERS
+from mockserver.sliced_work import Steps, apart
 
 if TYPE_CHECKING:
     from mockserver.recordings.redaction import Masker, Redactor

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from mockserver import jsontext
 from mockserver.jsontext import Json
 from mockserver.wording import counted
-from mockserver.worlds.entry_details import decoded
 from mockserver.worlds.journal import Entry, cut_line
+from mockserver.worlds.journal_entry_details import decoded
 
 _MOST_ENTRIES = 50
 # Lists of chains and assets have hundreds of items, which tell no more than the first ones. Values

@@ -5,9 +5,9 @@ from typing import Generic, Protocol, TypeVar
 
 from mockserver import jsontext
 from mockserver.jsontext import Json
-from mockserver.steps import Steps, at_once, in_slices
-from mockserver.worlds.ground import Ground
+from mockserver.sliced_work import Steps, at_once, in_slices
 from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.verdict_evidence import Ground
 
 
 class _Rendered(Protocol):

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 
 from mockserver import jsontext, limits
-from mockserver.documents import value_of
+from mockserver.fast_dataclass import dataclass
+from mockserver.file_formats import value_of
 from mockserver.jsontext import Json
 from mockserver.responders.responder import Call
 from mockserver.responders.settable import Settable
-from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

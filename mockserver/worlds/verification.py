@@ -7,17 +7,17 @@ from operator import itemgetter
 
 from mockserver.clock import iso
 from mockserver.contract import Contract
-from mockserver.headers import MUTATED_HEADER
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
+from mockserver.mock_headers import MUTATED_HEADER
+from mockserver.responders.control_forms import BadControl, check, duration_ms, form, instant_ms
 from mockserver.responders.faults.kinds import NOTHING
 from mockserver.responders.faults.registry import operation_id
-from mockserver.responders.forms import BadControl, check, duration_ms, form, instant_ms
-from mockserver.responders.refusing import refusal_in
+from mockserver.responders.partial_matching import Subset, subset_of
+from mockserver.responders.refusal_answers import refusal_in
 from mockserver.responders.responder import STUB
-from mockserver.responders.subsets import Subset, subset_of
-from mockserver.steps import Steps, at_once, each
-from mockserver.validation import did_you_mean
-from mockserver.values import dataclass
+from mockserver.sliced_work import Steps, at_once, each
+from mockserver.suggestions import did_you_mean
 from mockserver.wording import times
 from mockserver.worlds.hosted import AwaitedRefusal, HostedWorld
 from mockserver.worlds.journal import Entry

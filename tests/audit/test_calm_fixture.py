@@ -8,7 +8,7 @@ import pytest
 
 from mockserver.contract import load
 from mockserver.testing import MockServer, MockWorld, running
-from mockserver.testing.expecting import MockCheckFailed
+from mockserver.testing.expected_refusals import MockCheckFailed
 from tests.audit.circumstances import seen, well, wrong
 from tests.conftest import Client
 

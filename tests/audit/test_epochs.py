@@ -6,10 +6,10 @@ import urllib.request
 
 import pytest
 
-from mockserver.cli import table
-from mockserver.responders.forms import BadControl
-from mockserver.server.control.table import ROWS
-from tests.audit.test_ground import good
+from mockserver.cli import command_table
+from mockserver.responders.control_forms import BadControl
+from mockserver.server.control.route_table import ROWS
+from tests.audit.test_verdict_evidence import good
 from tests.audit.wallets import Wallet
 from tests.conftest import Client, frozen, order, running
 from tests.control.conftest import QUOTE_PATH
@@ -81,8 +81,8 @@ def head(answer):
 
 
 def test_each_command_for_a_server_is_here():
-    asking = {name for name, row in table.TABLE["commands"].items() if "request" in row}
-    asking |= {name for name, row in table.TABLE["commands"].items() if row.get("remote")}
+    asking = {name for name, row in command_table.TABLE["commands"].items() if "request" in row}
+    asking |= {name for name, row in command_table.TABLE["commands"].items() if row.get("remote")}
     assert asking == COMMANDS.keys()
 
 

@@ -7,7 +7,7 @@ import pytest
 from eth_abi import encode
 
 from mockserver.engine import abi
-from mockserver.operations.transactions import VAULT_OUT
+from mockserver.operations.deposit_transactions import VAULT_OUT
 from mockserver.worlds.audit import KINDS
 from tests.audit.wallets import Wallet
 from tests.conftest import USDT_ARB, USDT_BNB, WALLET, Client, certificate, order

@@ -11,7 +11,7 @@ from decimal import Decimal
 from mockserver import contract as contracts
 from mockserver.conformance.generation.explore import explore
 from mockserver.conformance.options import Options
-from mockserver.conformance.requests.catalog import probes_of
+from mockserver.conformance.requests.all_probes import probes_of
 from mockserver.conformance.requests.probe import Stage
 from mockserver.conformance.runs.planner import at_edges
 from mockserver.conformance.session.context import RunContext

@@ -11,11 +11,11 @@ import pytest
 
 from mockserver import jsontext
 from mockserver.contract import load
-from mockserver.exchange import Headers, Request
-from mockserver.headers import EPOCH_HEADER
+from mockserver.http_messages import Headers, Request
+from mockserver.mock_headers import EPOCH_HEADER
+from mockserver.responders.answer_delivery import Delivery
 from mockserver.responders.breaks import Break
 from mockserver.responders.breaks.catalogue import CATALOGUE
-from mockserver.responders.delivery import Delivery
 from mockserver.server.assembly import build
 from mockserver.server.service import Service
 from mockserver.worlds.journal import Entry

@@ -6,7 +6,7 @@ import pytest
 
 from mockserver.contract import BasisKind, Layer, Verdict
 from mockserver.contract.facts import shipped_facts
-from mockserver.headers import REFUSAL_HEADER
+from mockserver.mock_headers import REFUSAL_HEADER
 from mockserver.responders.breaks.catalogue import BREAKS, CATALOGUE
 from tests.breaks.conftest import CONTRACT, different, service, touches
 

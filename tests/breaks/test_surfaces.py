@@ -8,9 +8,9 @@ import pytest
 
 from mockserver.cli import main
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Headers, Request
+from mockserver.http_messages import Headers, Request
 from mockserver.responders.breaks.catalogue import CATALOGUE
-from mockserver.responders.forms import BadControl
+from mockserver.responders.control_forms import BadControl
 from mockserver.server.assembly import build
 from mockserver.testing import BadSetting, MockSettings, running
 from tests.breaks.conftest import BRIDGE, PRICE, get

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from mockserver import jsontext
-from mockserver.exchange import Headers, Request, Response
-from mockserver.headers import REFUSAL_HEADER
+from mockserver.http_messages import Headers, Request, Response
+from mockserver.mock_headers import REFUSAL_HEADER
+from mockserver.responders.answer_delivery import Delivery
 from mockserver.responders.breaks import Breaks, MutationContext
 from mockserver.responders.breaks.catalogue import CATALOGUE
-from mockserver.responders.delivery import Delivery
-from mockserver.responders.refusing import JSON_TYPE
+from mockserver.responders.refusal_answers import JSON_TYPE
 from mockserver.responders.responder import Call
 from tests.breaks.conftest import CONTRACT, played, script, service
 

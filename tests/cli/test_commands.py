@@ -8,7 +8,7 @@ import click
 import pytest
 import yaml
 
-from mockserver.cli.table import TABLE, command
+from mockserver.cli.command_table import TABLE, command
 
 ROOT = Path(__file__).parents[2]
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from mockserver import conformance, documents
-from mockserver.conformance.runs.settings import RunOptions
+from mockserver import conformance, file_formats
+from mockserver.conformance.runs.option_reading import RunOptions
 from mockserver.server.tls import context_of
 from mockserver.testing import running
 from tests.cli.conftest import command
@@ -138,7 +138,7 @@ def test_every_format_at_once(call, broken, tmp_path):
     assert ended.returncode == 1, calm(ended)
     for name in names:
         assert (tmp_path / name).stat().st_size > 100
-    assert documents.read(tmp_path / "json").kind == "conformance"
+    assert file_formats.read(tmp_path / "json").kind == "conformance"
     hint = "--report pytest=FILE"
     assert hint in ended.stdout
     told = call("conform", broken, *FEW, f"--report=pytest={tmp_path / 'test_found.py'}")
@@ -404,7 +404,7 @@ def test_a_baseline_loses_nothing_that_was_not_judged_again(call, broken, tmp_pa
     once = call("conform", broken, *FEW, *kept, "--set=expires=2999-12-31")
     assert once.returncode == 0, calm(once)
     owners = [
-        (one["rule"], one["owner"]) for one in documents.read(file, "baseline").value["accepted"]
+        (one["rule"], one["owner"]) for one in file_formats.read(file, "baseline").value["accepted"]
     ]
     assert ("data-form", "old") in owners
     assert ("envelope-members", "old") not in owners

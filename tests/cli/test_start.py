@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 import mockserver
-from mockserver import compiled, resources, yamltext
+from mockserver import compiled_yaml, resources, yamltext
 
 _SERVES = """
 import json, sys
 import mockserver.cli.serving, mockserver.server.process
-from mockserver.exchange import Request
+from mockserver.http_messages import Request
 from mockserver.server.assembly import Settings, build
 
 answer = build(Settings()).answer(Request("GET", "/v1/getChain")).response
@@ -24,7 +24,7 @@ print(json.dumps(told))
 """
 _NOT_NEEDED = (
     *("aiohttp.web", "jsonschema", "rich", "mockserver.recordings", "mockserver.conformance"),
-    *("mockserver.responders.replay.player", "mockserver.server.control.table"),
+    *("mockserver.responders.replay.player", "mockserver.server.control.route_table"),
     "mockserver.responders.breaks.catalogue",
 )
 
@@ -52,7 +52,7 @@ def installed(tmp_path):
     shutil.copytree(Path(mockserver.__file__).parent, package, ignore=ignored)
     shutil.copytree(resources.schemas(), data / "schemas")
     shutil.copytree(resources.fixtures(), data / "fixtures")
-    compiled.write(yamltext.shipped(data), data / "compiled")
+    compiled_yaml.write(yamltext.shipped(data), data / "compiled")
     return tmp_path
 
 
@@ -80,13 +80,13 @@ def test_a_file_that_was_changed_is_read_as_it_is(installed):
 def test_compiled_values_are_those_of_the_text(tmp_path, monkeypatch):
     text = 'a: [1, 1.50, "1.50", null, true, {decimal: "x", b: -0.10}]\n'
     value, _ = yamltext.parsed(text, Path("a.yaml"))
-    compiled.write([(text, value)], tmp_path / "compiled")
+    compiled_yaml.write([(text, value)], tmp_path / "compiled")
     (tmp_path / "schemas").mkdir()
     monkeypatch.setattr(resources, "schemas", lambda: tmp_path / "schemas")
-    compiled._folder.cache_clear()
+    compiled_yaml._folder.cache_clear()
     try:
-        assert repr(compiled.value_of(text)) == repr(value)
+        assert repr(compiled_yaml.value_of(text)) == repr(value)
         assert value["a"][1] == Decimal("1.50")
-        assert compiled.value_of(f"{text} ") is None
+        assert compiled_yaml.value_of(f"{text} ") is None
     finally:
-        compiled._folder.cache_clear()
+        compiled_yaml._folder.cache_clear()

@@ -8,10 +8,10 @@ from pathlib import Path
 from mockserver import contract
 from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.options import Options
-from mockserver.conformance.requests.catalog import probes_of
+from mockserver.conformance.requests.all_probes import probes_of
 from mockserver.conformance.requests.probe import Group, Stage
 from mockserver.conformance.result import Result
-from mockserver.conformance.runs.journal import Journal, header_of
+from mockserver.conformance.runs.run_journal import Journal, header_of
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.session.target import Target

@@ -6,16 +6,16 @@ from functools import cache
 from typing import Any
 
 from mockserver import jsontext
-from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.all_rules import RULES
 from mockserver.conformance.checks.judge import outcome_of
 from mockserver.conformance.checks.rule import Outcome
 from mockserver.conformance.options import Options
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import draft_of
 from mockserver.conformance.session.exchange import Answer, Exchange
-from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.session.permit import Arming
+from mockserver.conformance.session.probe_names import ProbeName
+from mockserver.conformance.session.request_draft import draft_of
 from mockserver.conformance.session.target import Target
 from mockserver.contract import load
 from mockserver.testing import running

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from mockserver import jsontext
-from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.all_rules import RULES
 from mockserver.conformance.checks.judge import judged
 from mockserver.conformance.checks.rule import Outcome, Rule
 from mockserver.conformance.options import Options

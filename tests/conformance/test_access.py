@@ -8,15 +8,15 @@ import pytest
 
 from mockserver import conformance
 from mockserver.conformance import run
-from mockserver.conformance.checks import submitted
-from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks import submission_timelines
+from mockserver.conformance.checks.all_rules import RULES
 from mockserver.conformance.checks.judge import outcome_of
 from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.discovery.inventory import inventory_of
-from mockserver.conformance.requests.catalog import index_of
-from mockserver.conformance.requests.labels import for_each_status
+from mockserver.conformance.requests.all_probes import index_of
+from mockserver.conformance.requests.probe_labels import for_each_status
 from mockserver.conformance.session.list_probes import FIRST_LIST_PROBES
-from mockserver.conformance.session.names import ProbeName
+from mockserver.conformance.session.probe_names import ProbeName
 from mockserver.conformance.verdict import Severity, Verdict
 from mockserver.contract import Layer, fact_basis, load
 from mockserver.testing import running
@@ -136,7 +136,7 @@ def test_no_rule_of_the_pack_reads_what_it_did_not_ask_for():
     assert [one.reason for one in told if one.is_defect] == []
 
 
-CHECKS = sorted(Path(submitted.__file__).parent.glob("*.py"))
+CHECKS = sorted(Path(submission_timelines.__file__).parent.glob("*.py"))
 CONFORMANCE = sorted(Path(conformance.__file__).parent.rglob("*.py"))
 WORDS = {
     ProbeName(name).words

@@ -13,16 +13,21 @@ from hypothesis import strategies as st
 from mockserver import contract, resources
 from mockserver.conformance import run
 from mockserver.conformance.comparison import Band, DifferenceKind, Terms, compare
-from mockserver.conformance.comparison.answers import NOTHING, AnswerReading, compared, matched
+from mockserver.conformance.comparison.answer_differences import (
+    NOTHING,
+    AnswerReading,
+    compared,
+    matched,
+)
 from mockserver.conformance.comparison.compare import MOST_REPEATS
-from mockserver.conformance.comparison.requests import Translation, draft_from
+from mockserver.conformance.comparison.mirrored_requests import Translation, draft_from
 from mockserver.conformance.comparison.result import facts, lines
-from mockserver.conformance.comparison.values import Role, Roles, equal, form
+from mockserver.conformance.comparison.value_differences import Role, Roles, equal, form
 from mockserver.conformance.options import Options
 from mockserver.conformance.session.exchange import Answer, Exchange, NoAnswer
 from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.session.target import UnsafeOrWrong, target_of
-from mockserver.exchange import Headers, Request
+from mockserver.http_messages import Headers, Request
 from mockserver.jsontext import encode
 from mockserver.testing import MockWorld, running
 from mockserver.validation import SchemaCheck

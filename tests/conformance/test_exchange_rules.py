@@ -2,7 +2,7 @@
 
 import pytest
 
-from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.all_rules import RULES
 from mockserver.conformance.verdict import Verdict
 from tests.conformance.exchanges import healthy_exchanges
 from tests.conformance.pack import (

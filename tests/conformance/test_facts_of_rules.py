@@ -9,9 +9,9 @@ import pytest
 import mockserver
 from mockserver import resources
 from mockserver.conformance import run
-from mockserver.conformance.checks.catalog import RULES, rules_by_fact
+from mockserver.conformance.checks.all_rules import RULES, rules_by_fact
 from mockserver.conformance.report.rule_explanation import explained
-from mockserver.conformance.requests.catalog import probes_of
+from mockserver.conformance.requests.all_probes import probes_of
 from mockserver.contract import BasisKind, UnknownFact, fact_basis, load, shipped_facts
 from tests.blind.edits import drop, put
 from tests.blind.rows import Row

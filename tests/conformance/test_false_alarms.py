@@ -8,16 +8,16 @@ import pytest
 
 from mockserver import jsontext
 from mockserver.conformance import Verdict, run
-from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks import required_members
+from mockserver.conformance.checks.all_rules import RULES
+from mockserver.conformance.checks.answered_quotes import quotes
 from mockserver.conformance.checks.judge import judged, placed
 from mockserver.conformance.checks.quotes import bridge_keeps_the_amount
-from mockserver.conformance.checks.quoting import quotes
 from mockserver.conformance.checks.rule import Finding
-from mockserver.conformance.discovery.clocks import looks_like_a_time, seconds_of
-from mockserver.conformance.discovery.routes import is_plausible
+from mockserver.conformance.discovery.service_clock import looks_like_a_time, seconds_of
+from mockserver.conformance.discovery.token_routes import is_plausible
 from mockserver.conformance.generation.stages import server_error
-from mockserver.conformance.requests.planned import orders_settled, v1_orders_settled
+from mockserver.conformance.requests.probe_table import orders_settled, v1_orders_settled
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import BasisKind
@@ -478,7 +478,7 @@ def test_of_dust_a_transfer_may_leave_nothing(put, got, findings):
     put, got = (Decimal(one).scaleb(-quote.decimals) for one in (put, got))
     found = unwrap(bridge_keeps_the_amount.check)(context, replace(quote, put=put, got=got))
     if findings is None:
-        with pytest.raises(needs.Missing):
+        with pytest.raises(required_members.Missing):
             list(found)
     else:
         assert len(list(found)) == findings

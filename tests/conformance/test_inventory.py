@@ -9,22 +9,22 @@ from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES, Reading, accepted
 from mockserver.conformance.discovery.inventory import ListedChain, ListedToken, inventory_of
-from mockserver.conformance.discovery.routes import OTHER_AMOUNTS
+from mockserver.conformance.discovery.token_routes import OTHER_AMOUNTS
 from mockserver.conformance.options import Options
-from mockserver.conformance.requests.catalog import probes_of
-from mockserver.conformance.requests.planned import PLANNED
+from mockserver.conformance.requests.all_probes import probes_of
+from mockserver.conformance.requests.probe_table import PLANNED
 from mockserver.conformance.requests.valid import unknown, valid_request
 from mockserver.conformance.runs.runner import run
-from mockserver.conformance.session.bindings import Bindings
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Answer, Exchange
 from mockserver.conformance.session.list_probes import FIRST_LIST_PROBES
 from mockserver.conformance.session.permit import Arming
+from mockserver.conformance.session.role_bindings import Bindings
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import NotRun, Severity, Verdict
 from mockserver.contract import Layer, fact_basis
 from mockserver.contract.ids import BRIDGE, SWAP_QUOTE, V1_QUOTE
-from mockserver.exchange import Headers, Request
+from mockserver.http_messages import Headers, Request
 from mockserver.testing import running
 from tests.conformance.exchanges import CONTRACT, answer, by_probe, healthy_exchanges
 from tests.conformance.other_service import other_service

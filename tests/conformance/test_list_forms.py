@@ -2,7 +2,7 @@
 
 import pytest
 
-from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.all_rules import RULES
 from mockserver.conformance.verdict import Verdict
 from tests.blind.edits import at
 from tests.blind.rows import fault

@@ -3,8 +3,8 @@
 import pytest
 
 from mockserver.conformance import run
-from mockserver.conformance.checks import named
-from mockserver.conformance.checks.catalog import rules_of
+from mockserver.conformance.checks import named_orders_and_tickets
+from mockserver.conformance.checks.all_rules import rules_of
 from tests.blind.counting import NAMED
 from tests.blind.edits import at
 from tests.blind.rows import fault
@@ -13,7 +13,7 @@ from tests.blind.world import ACCOUNT
 
 CHECK, TICKET, TICKETS = "v2.checkOrder", "v2.checkTicket", "v2.getAllTicketByAddress"
 DETAIL = "v1.getOrderDetailByHashAndEvmAddress"
-OF_NAMED = [rule.name for rule in rules_of(named)]
+OF_NAMED = [rule.name for rule in rules_of(named_orders_and_tickets)]
 
 
 def told(faults=(), rows=(), **how):

@@ -10,8 +10,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from mockserver.cli.action import arguments
-from mockserver.cli.table import command, rows_as_parameters
+from mockserver.cli.command_table import command, rows_as_parameters
+from mockserver.cli.github_action import arguments
 from mockserver.conformance import Options, UnsafeOrWrong, run
 from mockserver.conformance.option_table import (
     FORMS,
@@ -25,7 +25,7 @@ from mockserver.conformance.option_table import (
     page,
     written,
 )
-from mockserver.conformance.runs.settings import (
+from mockserver.conformance.runs.option_reading import (
     RunOptions,
     options_from,
     options_of,

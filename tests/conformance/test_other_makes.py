@@ -3,8 +3,8 @@
 import pytest
 
 from mockserver.conformance.discovery.inventory import inventory_of
-from mockserver.conformance.discovery.listing import may_have_role, roles_by_value
-from mockserver.conformance.session.bindings import ROLES
+from mockserver.conformance.discovery.member_roles import may_have_role, roles_by_value
+from mockserver.conformance.session.role_bindings import ROLES
 from mockserver.conformance.verdict import Verdict
 from tests.conformance.exchanges import answer, exchange, judged, success
 from tests.conformance.pack import data_of, named, rejudged

@@ -6,8 +6,8 @@ from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.runs.planner import plan
-from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.permit import Arming, Permit
+from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.session.target import UnsafeOrWrong, target_of
 from mockserver.conformance.verdict import Severity
 from mockserver.contract import Layer, fact_basis, load

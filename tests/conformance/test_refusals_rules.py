@@ -6,9 +6,9 @@ import pytest
 
 from mockserver import jsontext
 from mockserver.conformance import run as run_named
-from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.all_rules import RULES
 from mockserver.conformance.options import Options
-from mockserver.conformance.requests.catalog import probes_of
+from mockserver.conformance.requests.all_probes import probes_of
 from mockserver.conformance.requests.http_cases import AGAIN, OTHER_CASE, is_outside_the_contract
 from mockserver.conformance.requests.negative import negative_cases, negative_probes
 from mockserver.conformance.requests.variations import MistakeKind

@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from mockserver import contract, documents, resources
+from mockserver import contract, file_formats, resources
 from mockserver.conformance.requests.alternative_forms import (
     ALTERNATIVES,
     AlternativeForm,
     forms_of,
 )
-from mockserver.conformance.requests.labels import FILTERS, LISTED, NAMED, SAMPLES
 from mockserver.conformance.requests.negative import WrongValues
-from mockserver.conformance.requests.planned import PLANNED, read
 from mockserver.conformance.requests.probe import Stage
+from mockserver.conformance.requests.probe_labels import FILTERS, LISTED, NAMED, SAMPLES
+from mockserver.conformance.requests.probe_table import PLANNED, read
 from mockserver.conformance.requests.variations import MistakeKind, filled, variations_of
 from mockserver.conformance.session.caller import MOST_TICKETS
 from mockserver.conformance.session.list_probes import FIRST_LIST_PROBES
@@ -44,7 +44,7 @@ def _with(folder: Path, *changes: tuple[str, str], table: Path = TABLE) -> Path:
 
 
 def _read(table: Path) -> tuple[tuple[AlternativeForm, ...], WrongValues]:
-    document = documents.read(table, "requests")
+    document = file_formats.read(table, "requests")
     return forms_of(document), WrongValues(document)
 
 
@@ -58,7 +58,7 @@ def test_a_form_more_is_a_row(tmp_path):
 def test_an_edge_more_is_a_row(tmp_path):
     row = '  many blanks: {words: "of {length} blanks around {0}", put: " {} ", edges: [symbol]}\n'
     table = _with(tmp_path, ("\nvalues:\n", f"\nvalues:\n{row}"))
-    added = variations_of(documents.read(table, "requests"))["many blanks"]
+    added = variations_of(file_formats.read(table, "requests"))["many blanks"]
     no_run: Any = None
     assert list(added.values("USDT", no_run)) == [("of 3 blanks around  N ", " USDT ")]
     assert added.edges == frozenset({"symbol"})
@@ -125,7 +125,7 @@ PROBE = """  - stage: reads
 
 def _plan(folder: Path, old: str, new: str):
     copy = _with(folder, (old, new), table=PLAN)
-    return list(read(documents.read(copy, "probes")))
+    return list(read(file_formats.read(copy, "probes")))
 
 
 def test_a_probe_more_is_a_row(tmp_path):

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from mockserver.conformance import checks
-from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.catalog import RULES
-from mockserver.conformance.checks.evidence import answers, is_named, succeeded
-from mockserver.conformance.checks.frame import answers_to, counting, each
+from mockserver.conformance.checks import required_members
+from mockserver.conformance.checks.all_rules import RULES
+from mockserver.conformance.checks.check_decorators import answers_to, counting, each
 from mockserver.conformance.checks.judge import outcome_of
-from mockserver.conformance.checks.probes import PRICES, V2_QUOTES, probes
+from mockserver.conformance.checks.judged_exchanges import answers, is_named, succeeded
 from mockserver.conformance.checks.rule import JUDGED, Finding, Rule, RulePack
-from mockserver.conformance.discovery import clocks
-from mockserver.conformance.discovery.listing import text
+from mockserver.conformance.checks.shared_probes import PRICES, V2_QUOTES, probes
+from mockserver.conformance.discovery import service_clock
+from mockserver.conformance.discovery.member_roles import text
 from mockserver.conformance.verdict import Severity, Verdict
 from mockserver.contract import Layer, fact_basis
 from mockserver.contract.facts import UnknownFact
@@ -108,7 +108,8 @@ def test_a_cause_is_reported_once_where_the_frame_says_so(once, times):
 def goes_on(_, pair):
     """Time goes on."""
     first, last = (
-        needs.value(clocks.seconds_of(text(price.data.get("updateTime")))) for price in pair
+        required_members.value(service_clock.seconds_of(text(price.data.get("updateTime"))))
+        for price in pair
     )
     if last < first:
         yield Finding("it goes back")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from mockserver import jsontext
-from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.all_rules import RULES
 from mockserver.conformance.session.exchange import Answer, NoAnswer
 from mockserver.contract import Layer
 from tests.conformance.exchanges import healthy_exchanges

@@ -15,8 +15,8 @@ from mockserver.conformance.options import Options, with_generation
 from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.permit import Limits, Permit, Refusing
+from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.session.transport import Transport

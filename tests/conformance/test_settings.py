@@ -8,8 +8,8 @@ import pytest
 from mockserver.conformance import Options, UnsafeOrWrong
 from mockserver.conformance.result import INTERRUPTED, Result
 from mockserver.conformance.runs.api import raise_if_interrupted
-from mockserver.conformance.runs.journal import journalled
-from mockserver.conformance.runs.settings import RunOptions, options_of
+from mockserver.conformance.runs.option_reading import RunOptions, options_of
+from mockserver.conformance.runs.run_journal import journalled
 from mockserver.conformance.session.target import Target
 from mockserver.contract import load
 

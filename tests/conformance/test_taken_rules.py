@@ -6,9 +6,9 @@ from mockserver.conformance import run as run_named
 from mockserver.conformance.options import Options
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Answer, NoAnswer
 from mockserver.conformance.session.permit import Arming, Limits, Permit, Refusing
+from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.session.target import Target, target_of
 from mockserver.conformance.session.transport import Transport

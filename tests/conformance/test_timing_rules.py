@@ -6,8 +6,8 @@ from mockserver.conformance.options import Options
 from mockserver.conformance.requests.http_cases import SHORT_MS
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.context import SLOW_MS
-from mockserver.conformance.session.draft import draft_of
 from mockserver.conformance.session.exchange import Answer, Exchange, NoAnswer
+from mockserver.conformance.session.request_draft import draft_of
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Verdict
 from mockserver.testing import running

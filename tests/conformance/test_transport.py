@@ -18,7 +18,7 @@ from mockserver.conformance.session.permit import Arming, Limits, Permit, Refusi
 from mockserver.conformance.session.target import Target, UnsafeOrWrong, host_of, target_of
 from mockserver.conformance.session.transport import Transport
 from mockserver.contract import load
-from mockserver.exchange import Headers, Request, is_loopback
+from mockserver.http_messages import Headers, Request, is_loopback
 from mockserver.testing import running
 from tests.conformance.rawserver import http, raw_server, saying
 from tests.conftest import PATIENCE_S

@@ -12,7 +12,7 @@ from mockserver.conformance.discovery.unlisted import (
     unlisted_chains,
 )
 from mockserver.conformance.requests.variations import suspended_chain
-from mockserver.conformance.session.names import Edge, EdgeKind
+from mockserver.conformance.session.probe_names import Edge, EdgeKind
 from mockserver.conformance.verdict import NotRun
 from tests.blind.serve import blind_service
 from tests.conformance.exchanges import answer, context_of, exchange, judged, success

@@ -5,17 +5,17 @@ from dataclasses import replace
 import pytest
 
 from mockserver.conformance import run
-from mockserver.conformance.comparison.requests import signed_again
-from mockserver.conformance.report.exchanges import reported
+from mockserver.conformance.comparison.mirrored_requests import signed_again
 from mockserver.conformance.report.masking import masker_for
-from mockserver.conformance.runs.settings import options_of
+from mockserver.conformance.report.shown_exchanges import reported
+from mockserver.conformance.runs.option_reading import options_of
 from mockserver.conformance.session.caller import Caller
-from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import load
-from mockserver.signing import curve, wallet
+from mockserver.signing import wallet_libraries, wallet_signatures
 from mockserver.signing.keyring import EXAMPLE_ADDRESS
 from mockserver.testing import running
 from tests.conformance.exchanges import answer
@@ -36,8 +36,8 @@ def replaced(request):
 
 
 def signers_of(request):
-    text = wallet.signed_text(request.body, request.headers.get("EvmAddress"))
-    return wallet.signers(text, request.headers.get("Signature"))
+    text = wallet_signatures.signed_text(request.body, request.headers.get("EvmAddress"))
+    return wallet_signatures.signers(text, request.headers.get("Signature"))
 
 
 @pytest.mark.parametrize("caller", [CALLER, options_of({"wallet_key": OWN}).caller])
@@ -62,9 +62,9 @@ def test_what_is_wrong_on_purpose_or_cannot_be_signed_stays(caller, changes):
 
 def test_without_the_libraries_a_signature_has_its_form_alone(monkeypatch):
     def missing():
-        raise curve.SigningUnavailable("install crosschain-mock[signing]")
+        raise wallet_libraries.SigningUnavailable("install crosschain-mock[signing]")
 
-    monkeypatch.setattr(curve, "_libraries", missing)
+    monkeypatch.setattr(wallet_libraries, "libraries", missing)
     assert CALLER.sign_v2(submission()) == submission()
     with pytest.raises(UnsafeOrWrong, match="wallet_key: install"):
         options_of({"wallet_key": OWN})

@@ -20,7 +20,7 @@ from mockserver.engine.orders import OrderGeneration, OrderKind
 from mockserver.engine.submission import OrderRequest
 from mockserver.engine.world import World
 from mockserver.recordings import load
-from mockserver.server.control.guard import Guard
+from mockserver.server.control.authorization import Guard
 from tests.conftest import START_MS, WALLET, Client, certificate, order
 from tests.console.conftest import Page
 from tests.console.lines import OnePage, Relay

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from mockserver.contract import load
-from mockserver.worlds.homes import home_of
+from mockserver.worlds.process_of_world import home_of
 from tests.conftest import Client
 from tests.console.conftest import Page
 from tests.workers.conftest import WORKERS, keys_of, starting

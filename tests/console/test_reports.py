@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mockserver import resources
-from mockserver.conformance.report.facts import as_json
+from mockserver.conformance.report.json_report import as_json
 from tests.conformance.report import made
 from tests.conftest import Client
 from tests.console.conftest import Page

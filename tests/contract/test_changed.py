@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mockserver.contract import load
-from mockserver.responders.dialects import Contracts, SchemaPlace, changed, places_of
+from mockserver.responders.dialect_contracts import Contracts, SchemaPlace, changed, places_of
 from mockserver.validation import Violation
 from tests.conftest import costly
-from tests.contract.test_quick_reading import OPERATIONS, odd_request
+from tests.contract.test_fast_request_reading import OPERATIONS, odd_request
 
 
 def _request(**parts):

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from mockserver import documents, resources
-from mockserver.conformance.requests.labels import FILTERS
+from mockserver import file_formats, resources
+from mockserver.conformance.requests.probe_labels import FILTERS
 from mockserver.contract import Basis, BasisKind, Contract, Operation, UnknownFact, load
 from mockserver.contract.facts import Carrier, FactRegister, carrier, shipped_facts
-from mockserver.engine.courses import Status, V1Status
+from mockserver.engine.order_statuses import Status, V1Status
 from mockserver.engine.tickets import TicketStatus
 
 Keyword = tuple[str, str, str, str]
@@ -23,7 +23,7 @@ _STRUCTURE = frozenset(["properties", "allOf", "anyOf", *_INNER])
 
 @cache
 def _raw() -> dict[str, Any]:
-    content: dict[str, Any] = documents.read(FILE, "facts").value
+    content: dict[str, Any] = file_formats.read(FILE, "facts").value
     return content
 
 

@@ -11,7 +11,7 @@ from mockserver import jsontext
 from mockserver.contract import load
 from mockserver.contract.operation import refusal_near
 from mockserver.engine.refusal import REFUSALS, Refusal
-from mockserver.responders.refusing import Refuser
+from mockserver.responders.refusal_answers import Refuser
 
 REGISTER = load().refusals
 

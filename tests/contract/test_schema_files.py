@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from mockserver import documents, limits, resources
+from mockserver import file_formats, limits, resources
 from mockserver.contract.load import ContractSource
 from mockserver.errors import InvalidFile
-from mockserver.exchange import Headers, Request
+from mockserver.http_messages import Headers, Request
 from mockserver.jsontext import encode
-from mockserver.server.control.table import ROWS
+from mockserver.server.control.route_table import ROWS
 from mockserver.validation import SchemaCheck
 
 Node = Mapping[str, Any]
@@ -102,7 +102,7 @@ def _schemas() -> dict[str, Any]:
 
 @cache
 def _register(name: str) -> Any:
-    return documents.read(ROOT / f"{name}.yaml", name).value
+    return file_formats.read(ROOT / f"{name}.yaml", name).value
 
 
 def _nodes(value: Any, place: Place = ()) -> Iterator[tuple[Place, Node]]:
@@ -230,7 +230,7 @@ def test_changes_of_errata_are_observed_or_assumed() -> None:
 
 def _cited() -> set[str]:
     """Return the assumptions that the contract, the code and the fixtures name."""
-    package = Path(documents.__file__).parent
+    package = Path(file_formats.__file__).parent
     folders = ((ROOT, "*.json"), (ROOT, "*.yaml"), (package, "*.py"), (resources.fixtures(), "*"))
     files = [path for folder, pattern in folders for path in folder.rglob(pattern)]
     texts = [
@@ -380,7 +380,7 @@ def test_a_broken_register_is_refused(tmp_path: Path, kind: str, text: str) -> N
     file = tmp_path / "broken.yaml"
     file.write_text(f"format: crosschain-mock/{kind}@1\n{text}", "utf-8")
     with pytest.raises(InvalidFile):
-        documents.read(file, kind)
+        file_formats.read(file, kind)
 
 
 def test_every_seed_of_a_world_has_one_range():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mockserver.exchange import Headers, Request
+from mockserver.http_messages import Headers, Request
 from mockserver.jsontext import decode, encode
 from mockserver.server.assembly import build
 from mockserver.server.control import ROWS

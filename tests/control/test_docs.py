@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mockserver.exchange import Headers, Request
+from mockserver.http_messages import Headers, Request
 from mockserver.server.assembly import build
 from tests.conftest import frozen
 

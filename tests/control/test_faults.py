@@ -13,7 +13,7 @@ import pytest
 from mockserver import jsontext
 from mockserver.clock import ClockMode
 from mockserver.contract import load
-from mockserver.exchange import Request
+from mockserver.http_messages import Request
 from mockserver.server.assembly import build
 from tests.conftest import START_MS, certificate, frozen
 from tests.control.conftest import QUOTE_PATH, submitted

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from mockserver.contract import load
-from mockserver.exchange import Headers, Request
+from mockserver.http_messages import Headers, Request
 from mockserver.jsontext import encode
 from tests.control.conftest import QUOTE, QUOTE_PATH
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from mockserver import jsontext
-from mockserver.engine.courses import Status
-from mockserver.exchange import Headers, Request
-from mockserver.responders.delivery import Delivery
+from mockserver.engine.order_statuses import Status
+from mockserver.http_messages import Headers, Request
+from mockserver.responders.answer_delivery import Delivery
 from mockserver.server.assembly import build
 from mockserver.server.service import Service
 from mockserver.testing import running

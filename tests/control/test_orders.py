@@ -2,7 +2,7 @@
 
 import pytest
 
-from mockserver.engine.reserved import RESERVED
+from mockserver.engine.reserved_values import RESERVED
 from tests.conftest import HASH, USDT_BNB, WALLET, certificate, order
 
 HALF = next(one for one in RESERVED if one.name == "partial")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from mockserver.exchange import Headers, Request
-from mockserver.headers import EPOCH_HEADER
+from mockserver.http_messages import Headers, Request
 from mockserver.jsontext import encode
+from mockserver.mock_headers import EPOCH_HEADER
 from mockserver.scenarios import calendar_names
 from mockserver.server.assembly import build
 from tests.conftest import certificate, frozen, order

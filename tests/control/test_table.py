@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from openapi_spec_validator import validate
 
-from mockserver.engine.reserved import RESERVED
+from mockserver.engine.reserved_values import RESERVED
 from mockserver.errors import InvalidFile
 from mockserver.responders.faults.kinds import KINDS
 from mockserver.server.control import ROWS, about
 from mockserver.server.control.openapi import document, operation_id
-from mockserver.server.control.pages import answered_examples, pages
-from mockserver.server.control.table import read
+from mockserver.server.control.reference_pages import answered_examples, pages
+from mockserver.server.control.route_table import read
 from tests.control.conftest import QUOTE_PATH
 
 ROOT = Path(__file__).parents[2]

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from mockserver.clock import ClockMode
-from mockserver.worlds.actions import ACTIONS
+from mockserver.worlds.trigger_actions import ACTIONS
 from tests.control.conftest import QUOTE_PATH
 
 USDT = "chain=BNB&contractAddress=0x55d398326f99059ff775485246999027b3197955&symbol=USDT"

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from mockserver.clock import ClockMode
-from mockserver.server.control.guard import Guard
-from mockserver.server.control.table import ROWS
+from mockserver.server.control.authorization import Guard
+from mockserver.server.control.route_table import ROWS
 from tests.conftest import frozen, running
-from tests.control.test_guard import sent
+from tests.control.test_authorization import sent
 from tests.state.conftest import Server
 
 SERVERS, ALICE, BOB = "token-of-the-server", "token-of-alice", "token-of-bob!"

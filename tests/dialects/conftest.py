@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mockserver.signing import developer, wallet
+from mockserver.signing import developer_signatures, wallet_signatures
 from tests.conftest import (
     DEPOSIT,
     HASH,
@@ -64,7 +64,7 @@ def verifying(_verifying: Running, request: pytest.FixtureRequest) -> Iterator[C
 def signed_v1(body: Any = b"", *, secret: str = APP_SECRET, **changes: Any) -> dict[str, str]:
     """Return the four headers of v1 over a body, which is JSON text or a value."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    headers = developer.DeveloperHeaders(
+    headers = developer_signatures.DeveloperHeaders(
         changes.get("app_key", APP_KEY),
         str(changes.get("expire_time", 15000)),
         str(changes.get("timestamp", START_MS)),
@@ -73,7 +73,9 @@ def signed_v1(body: Any = b"", *, secret: str = APP_SECRET, **changes: Any) -> d
         "appKey": headers.app_key,
         "expireTime": headers.expire_time,
         "timestamp": headers.timestamp,
-        "signature": developer.signature(developer.signed_text(raw, headers), secret),
+        "signature": developer_signatures.signature(
+            developer_signatures.signed_text(raw, headers), secret
+        ),
     }
 
 
@@ -81,8 +83,11 @@ def signed_v2(
     body: dict[str, Any], *, key: str = WALLET_KEY, as_bytes: bool = False
 ) -> dict[str, str]:
     """Return the two headers of an EVM wallet over a body."""
-    text = wallet.signed_text(json.dumps(body).encode(), WALLET)
-    return {"EvmAddress": WALLET, "Signature": wallet.signature(text, key, as_bytes=as_bytes)}
+    text = wallet_signatures.signed_text(json.dumps(body).encode(), WALLET)
+    return {
+        "EvmAddress": WALLET,
+        "Signature": wallet_signatures.signature(text, key, as_bytes=as_bytes),
+    }
 
 
 def field_order(**changes: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from mockserver.contract import load
 from mockserver.contract.openapi import document
-from mockserver.contract.reference import pages
+from mockserver.contract.reference_pages import pages
 
 PAGES = pages()
 PAGE = PAGES["dialects.md"]

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from mockserver import jsontext
-from mockserver.worlds import chain, node
+from mockserver.worlds import announced_transactions, node
 from mockserver.worlds.factory import WorldFactory, WorldOptions
-from mockserver.worlds.nodestate import Filter
+from mockserver.worlds.node_state import Filter
 from tests.conftest import USDT_ARB, WALLET
 
 NO_PARAMETERS = {
@@ -87,7 +87,9 @@ def hosted():
     factory = WorldFactory(WorldOptions(dialect="observed"), lambda: 1_767_225_600_000)
     hosted = factory.create("default")
     approval = f"0x095ea7b3{USDT_ARB[2:]:0>64}{5:064x}"
-    chain.announce(hosted, {"chain": "ARB", "from": WALLET, "to": USDT_ARB, "data": approval})
+    announced_transactions.announce(
+        hosted, {"chain": "ARB", "from": WALLET, "to": USDT_ARB, "data": approval}
+    )
     return hosted
 
 

@@ -11,7 +11,7 @@ import yaml
 
 from mockserver.clock import wall_ms
 from mockserver.contract import load
-from mockserver.contract.flat import flat
+from mockserver.contract.flat_openapi import flat
 from mockserver.contract.openapi import document, shipped_examples
 from mockserver.server.assembly import Settings
 from tests.conftest import Client, running

@@ -6,7 +6,7 @@ import pytest
 
 from mockserver import jsontext, recordings, resources
 from mockserver.contract import load
-from mockserver.exchange import Headers, Request
+from mockserver.http_messages import Headers, Request
 from mockserver.server.assembly import build
 from tests.conftest import frozen, running
 

@@ -13,8 +13,8 @@ from eth_account import Account
 from eth_utils import to_checksum_address
 
 from mockserver.signing import rlp as own_rlp
-from mockserver.signing.raw import LegacyTransaction, signed_raw
-from mockserver.signing.transactions import NotATransaction, decoded
+from mockserver.signing.evm_transactions import NotATransaction, decoded
+from mockserver.signing.v1_deposit_transactions import LegacyTransaction, signed_raw
 from tests.conftest import HASH, WALLET
 from tests.dialects.conftest import WALLET_KEY, v1_order
 

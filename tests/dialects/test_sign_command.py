@@ -7,11 +7,11 @@ import pytest
 from click.testing import CliRunner
 
 from mockserver import jsontext
-from mockserver.cli.table import command
+from mockserver.cli.command_table import command
 from mockserver.errors import CrosschainMockError
 from mockserver.server.assembly import Settings, build
-from mockserver.signing import kaspa, wallet
-from mockserver.signing.curve import SigningUnavailable
+from mockserver.signing import kaspa_messages, wallet_signatures
+from mockserver.signing.wallet_libraries import SigningUnavailable
 from tests.conftest import HASH, WALLET
 from tests.dialects.conftest import KAS_KEY, WALLET_KEY
 
@@ -72,13 +72,15 @@ def test_the_other_forms_of_2_0():
     as_bytes = json.loads(
         _sign("v2", "--key", WALLET_KEY, "--body", TICKET, "--as-bytes", "--json").stdout
     )
-    text = wallet.signed_text(TICKET.encode(), WALLET)
-    assert wallet.signers(text, as_bytes["Signature"])[1] == WALLET
+    text = wallet_signatures.signed_text(TICKET.encode(), WALLET)
+    assert wallet_signatures.signers(text, as_bytes["Signature"])[1] == WALLET
     words = ("v2", "--key", KAS_KEY.hex(), "--kaspa", "--address", "kaspa:qq", "--body", TICKET)
     headers = json.loads(_sign(*words, "--json").stdout)
     assert (headers["Address"], headers["Chain"]) == ("kaspa:qq", "KAS")
-    message = wallet.digest(wallet.signed_text(TICKET.encode(), "kaspa:qq", prefix="Address"))
-    assert kaspa.verifies(message, headers["PublicKey"], headers["Signature"])
+    message = wallet_signatures.digest(
+        wallet_signatures.signed_text(TICKET.encode(), "kaspa:qq", prefix="Address")
+    )
+    assert kaspa_messages.verifies(message, headers["PublicKey"], headers["Signature"])
 
 
 @pytest.mark.parametrize(
@@ -123,8 +125,8 @@ def test_without_the_library_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "coincurve", None)
     for use in (
         lambda: build(Settings(verify_wallets=True)),
-        lambda: wallet.signature("text", WALLET_KEY),
-        lambda: wallet.signers("text", SIGNATURE),
+        lambda: wallet_signatures.signature("text", WALLET_KEY),
+        lambda: wallet_signatures.signers("text", SIGNATURE),
     ):
         with pytest.raises(SigningUnavailable, match=r"crosschain-mock\[signing\]"):
             use()

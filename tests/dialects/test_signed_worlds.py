@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mockserver.signing import developer, kaspa, wallet
+from mockserver.signing import developer_signatures, kaspa_messages, wallet_signatures
 from tests.conftest import HASH, START_MS, WALLET, certificate
 from tests.dialects.conftest import (
     APP_KEY,
@@ -47,8 +47,8 @@ def test_a_wrong_v1_signature_shows_what_should_have_been_signed(verifying):
         "status": 1,
     }
     assert answer.refusal.startswith("bad-signature: header 'signature'")
-    text = developer.signed_text(
-        QUOTE_BODY, developer.DeveloperHeaders(APP_KEY, "15000", str(START_MS))
+    text = developer_signatures.signed_text(
+        QUOTE_BODY, developer_signatures.DeveloperHeaders(APP_KEY, "15000", str(START_MS))
     )
     assert text in answer.refusal
     assert APP_SECRET not in answer.refusal + answer.raw.decode()
@@ -130,7 +130,7 @@ def test_without_keys_the_hosted_signer_has_a_pair_of_its_own(observed):
     signed = observed.call("POST", "/sign/getSign", headers=headers, body=b"{}").json
     assert signed["appKey"] == "demo-app-key"
     text = f"appKey=demo-app-keyexpireTime=15000timestamp={START_MS}"
-    assert signed["sign"] == developer.signature(text, "demo-app-secret")
+    assert signed["sign"] == developer_signatures.signature(text, "demo-app-secret")
 
 
 def test_the_hosted_signer_signs_objects_only(observed):
@@ -151,9 +151,9 @@ def test_a_wallet_signature_by_another_key_shows_what_should_have_been_signed(ve
     answer = verifying.post("/v1/submitOrder", sent, headers=signed_v2(sent, key=OTHER_KEY))
     assert answer.json == {"code": 3, "msg": "signature error"}
     assert answer.refusal.startswith("bad-signature: header 'Signature': ")
-    text = wallet.signed_text(_raw(sent), WALLET)
+    text = wallet_signatures.signed_text(_raw(sent), WALLET)
     assert text in answer.refusal
-    assert wallet.digest(text) in answer.refusal
+    assert wallet_signatures.digest(text) in answer.refusal
     lookup = verifying.get("/v1/getOrderIdByHash", query={"chain": "ARB", "hash": HASH})
     assert lookup.refusal.startswith("unknown-order")
 
@@ -177,8 +177,11 @@ def test_a_wallet_signature_is_of_one_body(verifying):
 
 @pytest.mark.parametrize("renamed", [{}, {"chain": "chan"}])
 def test_a_ticket_is_signed_with_either_key(verifying, renamed):
-    text = wallet.signed_text(_raw(TICKET), WALLET, renamed=renamed)
-    headers = {"Evmaddress": WALLET, "Signature": wallet.signature(text, "0x" + "11" * 32)}
+    text = wallet_signatures.signed_text(_raw(TICKET), WALLET, renamed=renamed)
+    headers = {
+        "Evmaddress": WALLET,
+        "Signature": wallet_signatures.signature(text, "0x" + "11" * 32),
+    }
     assert verifying.post("/v1/submitTicket", TICKET, headers=headers).data["ticketId"] == 1
 
 
@@ -193,7 +196,7 @@ def test_an_order_from_kaspa_may_be_signed_in_short(verifying):
     names = ("certHash", "fromChain", "fromIndex", "fromAmount")
     short = [*(deposit[name] for name in names), sent["toChain"], sent["toIndex"]]
     message = "_".join([*short, "900000000000000000", sent["toAddr"]])
-    headers["Signature"] = kaspa.signature(message, KAS_KEY)[0]
+    headers["Signature"] = kaspa_messages.signature(message, KAS_KEY)[0]
     assert verifying.post("/v1/submitOrder", sent, headers=headers).data["id"]
 
 
@@ -228,7 +231,7 @@ def _raw(body):
 
 def _kaspa_order(client):
     """Return an order of 100 KAS for BNB's own coin, signed by the wallet that made the deposit."""
-    _, public_key = kaspa.signature("", KAS_KEY)
+    _, public_key = kaspa_messages.signature("", KAS_KEY)
     address = _kaspa_address(bytes.fromhex(public_key))
     sent = field_order(
         orderType="2",
@@ -243,8 +246,8 @@ def _kaspa_order(client):
             fromPublicKey=public_key,
         ),
     )
-    text = wallet.signed_text(_raw(sent), address, prefix=wallet.OTHER_PREFIX)
-    made, _ = kaspa.signature(wallet.digest(text), KAS_KEY)
+    text = wallet_signatures.signed_text(_raw(sent), address, prefix=wallet_signatures.OTHER_PREFIX)
+    made, _ = kaspa_messages.signature(wallet_signatures.digest(text), KAS_KEY)
     return sent, {"Address": address, "PublicKey": public_key, "Chain": "KAS", "Signature": made}
 
 

@@ -12,9 +12,9 @@ import click
 import pytest
 import yaml
 
-from mockserver import documents
+from mockserver import file_formats
 from mockserver.cli import _cli
-from mockserver.cli.table import NAMES
+from mockserver.cli.command_table import NAMES
 from mockserver.clock import ClockMode
 from tests.docs.pages import BLOCKS, PAGES, ROOT, Block, blocks_of, written_in
 from tests.plugin.conftest import apart, installed
@@ -104,7 +104,7 @@ def test_yaml_blocks_are_valid(block, tmp_path):
     if "format" in value:
         file = tmp_path / "example.yaml"
         file.write_text(block.text)
-        documents.read(file)
+        file_formats.read(file)
     else:
         recipe = {"jobs", "services", "repos", "conformance"} & set(value)
         cited = any(block.text in file.read_text() for file in (ROOT / "schemas").glob("*.yaml"))

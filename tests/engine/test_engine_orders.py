@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from mockserver.clock import ClockMode
-from mockserver.engine.courses import COURSES, OrderCourse, Policy, Status, Step, course_problems
+from mockserver.engine.order_courses import COURSES, OrderCourse, Policy, Step, course_problems
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import OrderGeneration, OrderKind
 from mockserver.engine.outages import Mode, Window
 from mockserver.engine.refusal import CannotSteer, NothingDue, Refusal
-from mockserver.engine.reserved import RESERVED, Effect, in_amount, in_hex, reserved_in
+from mockserver.engine.reserved_values import RESERVED, Effect, in_amount, in_hex, reserved_in
 from mockserver.engine.scenario import OrderRule
 from mockserver.engine.submission import OpaqueOrderRequest
 from mockserver.engine.tickets import TicketStatus

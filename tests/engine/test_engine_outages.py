@@ -8,9 +8,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mockserver.engine.calendar import Calendar, RandomOutages, random_windows
-from mockserver.engine.courses import COURSES, Policy, Status
+from mockserver.engine.order_courses import COURSES, Policy
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import at, history, standing
+from mockserver.engine.outage_calendar import Calendar, RandomOutages, random_windows
 from mockserver.engine.outages import Direction, InFlight, Mode, OrderRoute, Window, window_problems
 from mockserver.engine.refusal import InvalidOutage, Refusal
 from tests.engine.samples import CATALOG, START, bridge, ends, statuses, world

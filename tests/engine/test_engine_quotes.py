@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mockserver.engine.aggregates import AggregateQuote, SwapRequest, minimum_out, place_key
 from mockserver.engine.amounts import bps_floor
 from mockserver.engine.catalog import NATIVE, Placed
 from mockserver.engine.pricing import PriceDrift, checked_aggregator
-from mockserver.engine.quotes import BridgeQuote
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.scenario import FixedQuotes
+from mockserver.engine.swap_quotes import AggregateQuote, SwapRequest, minimum_out, place_key
+from mockserver.engine.transfer_quotes import BridgeQuote
 from tests.engine.samples import CATALOG, PRICES, RATES, START, USDT, USER, XCHNG, ends, world
 
 ARB_USDT, BNB_USDT = ends("USDT", "ARB", "BNB")

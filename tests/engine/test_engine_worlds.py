@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from mockserver.clock import ClockMode, ClockRefused
 from mockserver.engine.catalog import NATIVE, Token
-from mockserver.engine.courses import OrderCourse, Policy, Status, Step
+from mockserver.engine.order_courses import OrderCourse, Policy, Step
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.outages import InFlight, Mode, Window
 from mockserver.engine.pricing import PriceDrift, Rates
 from mockserver.engine.refusal import (

@@ -13,9 +13,9 @@ from urllib.parse import quote
 
 import pytest
 
-from mockserver import documents, jsontext, limits, recordings, scenarios
+from mockserver import file_formats, jsontext, limits, recordings, scenarios
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Headers, Request
+from mockserver.http_messages import Headers, Request
 from mockserver.server.assembly import build
 from mockserver.server.control import ROWS
 from mockserver.server.service import Service
@@ -180,7 +180,7 @@ def test_files(inputs, tmp_path):
 def read(file: Path) -> None:
     """Read a file as a command does, which may refuse it with a sentence."""
     with suppress(CrosschainMockError):
-        match documents.read(file).kind:
+        match file_formats.read(file).kind:
             case "scenario":
                 scenarios.load_scenario(file)
             case "recording":

@@ -10,7 +10,7 @@ from typing import Any
 
 from mockserver import jsontext
 from mockserver.contract import load
-from mockserver.contract.flat import flat
+from mockserver.contract.flat_openapi import flat
 from mockserver.contract.openapi import document, shipped_examples
 from mockserver.server.control import ROWS
 from mockserver.server.control.openapi import document as control_document

@@ -10,7 +10,7 @@ import sys
 import pytest
 from jsonschema import Draft202012Validator
 
-from mockserver import documents, jsontext, resources
+from mockserver import file_formats, jsontext, resources
 from tests.generators.conftest import NPM, program_of
 
 KINDS = {"scenarios": "scenario", "calendars": "calendar", "recordings": "recording"}
@@ -29,7 +29,7 @@ def shipped():
     """Yield each file of ours that ships, with the name of its schema."""
     for name, kind in KINDS.items():
         for file in sorted((resources.fixtures() / name).rglob("*.yaml")):
-            yield kind, json.loads(jsontext.encode(documents.read(file, kind).value))
+            yield kind, json.loads(jsontext.encode(file_formats.read(file, kind).value))
 
 
 def wrong():

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mockserver.grading.explaining import MISLED, MONEY, NUISANCE, explained
+from mockserver.grading.break_costs import MISLED, MONEY, NUISANCE, explained
 
 HASH = "0x" + "ab" * 32
 CHAINS = [{"nickName": "ARB"}, {"nickName": "BNB"}]

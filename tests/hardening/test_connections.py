@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from mockserver import limits
-from mockserver.server.exhaustion import Exhaustion
+from mockserver.server.descriptor_exhaustion import Exhaustion
 from tests.conftest import PATIENCE_S, eventually, exchanged, frozen, running
 
 HALF = [

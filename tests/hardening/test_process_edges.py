@@ -13,9 +13,9 @@ from urllib.parse import unquote
 import pytest
 
 from mockserver.errors import CannotServe
-from mockserver.exchange import printable
+from mockserver.http_messages import printable
 from mockserver.server.process import claim
-from mockserver.streams import Log
+from mockserver.standard_streams import Log
 from tests.cli.conftest import loop, start
 from tests.conftest import eventually, frozen, running
 

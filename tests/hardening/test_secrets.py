@@ -7,7 +7,7 @@ import pytest
 
 from mockserver import jsontext
 from mockserver.cli.serving import settings_of
-from mockserver.server.control.events import summary
+from mockserver.server.control.event_stream import summary
 from tests.conftest import order
 
 SECRETS = {

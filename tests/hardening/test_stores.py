@@ -8,7 +8,7 @@ import pytest
 
 from mockserver import jsontext, limits
 from mockserver.clock import ClockMode
-from mockserver.exchange import Headers, Request, Response
+from mockserver.http_messages import Headers, Request, Response
 from mockserver.responders.faults.registry import Faults
 from mockserver.responders.stubs import Stubs
 from mockserver.server.assembly import Settings, build

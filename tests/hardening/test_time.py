@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from mockserver.clock import ClockMode
-from mockserver.engine.calendar import Calendar
+from mockserver.engine.outage_calendar import Calendar
 from mockserver.engine.outages import InFlight, Mode, OrderRoute, Window
 from mockserver.server.assembly import Settings, build
 from tests.conftest import START_MS

@@ -15,8 +15,8 @@ import pytest
 
 from mockserver import limits
 from mockserver.contract import load
-from mockserver.server.control.row import Row
-from mockserver.server.control.table import ROWS
+from mockserver.server.control.route import Row
+from mockserver.server.control.route_table import ROWS
 from mockserver.testing import running
 from tests.conftest import WALLET, certificate, order
 from tests.fuzz.hostile import MOST_MS, most_ms_of_a_turn

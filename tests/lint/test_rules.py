@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from eth_abi import encode
 
-from mockserver.operations.transactions import VAULT_OUT
+from mockserver.operations.deposit_transactions import VAULT_OUT
 from mockserver.worlds.lint import RULES
 from tests.audit.wallets import Wallet
 from tests.conftest import NATIVE, USDT_ARB, USDT_BNB, WALLET, Client, certificate, order

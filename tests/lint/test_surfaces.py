@@ -7,7 +7,7 @@ import pytest
 
 from mockserver.testing import BadSetting, MockSettings
 from mockserver.worlds.lint import RULES
-from mockserver.worlds.lint.page import page
+from mockserver.worlds.lint.reference_page import page
 from tests.audit.wallets import Wallet
 from tests.control.test_commands import told
 from tests.plugin.conftest import apart, client, installed, project, server, world

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from mockserver.cli import _cli, main
-from mockserver.cli.table import NAMES, TABLE, command
+from mockserver.cli.command_table import NAMES, TABLE, command
 from mockserver.jsontext import camel
 from mockserver.server.control import ROWS
 from mockserver.testing import running

@@ -9,7 +9,8 @@ from typing import Any, get_args
 import pytest
 
 import mockserver
-from mockserver.engine.courses import COURSES, Policy, Status
+from mockserver.engine.order_courses import COURSES, Policy
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.outages import Direction, InFlight, Mode
 from mockserver.responders.faults.kinds import KINDS
 from mockserver.testing import (
@@ -171,7 +172,7 @@ def test_no_frame_of_the_engine_is_shown(written, world, order, server):
         written(world, order, server)
     frames = traceback.extract_tb(raised.value.__traceback__)
     assert [f.filename for f in frames if f.filename.startswith(OURS)] == [
-        f"{OURS}/testing/handles.py"
+        f"{OURS}/testing/locked_access.py"
     ]
     assert raised.value.__suppress_context__
 

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from mockserver.conformance.checks.catalog import RULES
-from mockserver.conformance.requests.catalog import index_of
+from mockserver.conformance.checks.all_rules import RULES
+from mockserver.conformance.requests.all_probes import index_of
 from mockserver.conformance.requests.probe import PLAIN
 from mockserver.conformance.suite.cases import (
     RuleCase,

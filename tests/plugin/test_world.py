@@ -11,15 +11,15 @@ import pytest
 
 from mockserver import resources
 from mockserver.clock import ClockMode, ClockRefused
-from mockserver.engine.courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.refusal import CannotSteer, InvalidOutage, NothingDue, UnknownSnapshot
 from mockserver.errors import CrosschainMockError
-from mockserver.responders.forms import BadControl
+from mockserver.responders.control_forms import BadControl
 from mockserver.testing import MockCheckFailed, running
-from mockserver.testing.expecting import UnknownName
-from mockserver.testing.handles import WorldClosed
+from mockserver.testing.expected_refusals import UnknownName
+from mockserver.testing.locked_access import WorldClosed
 from mockserver.testing.options import WrongWord
-from mockserver.worlds.chain import BadTransaction
+from mockserver.worlds.announced_transactions import BadTransaction
 from tests.conftest import WALLET
 from tests.plugin.conftest import Client
 

@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
+from mockserver.cli.command_table import command
 from mockserver.cli.recording import proxy_of
-from mockserver.cli.table import command
 from mockserver.recordings import RecordedExchange, load_folder
 from mockserver.server.listener import Listener
 from mockserver.server.recorder import RecordingProxy

@@ -12,7 +12,7 @@ from mockserver.clock import ClockMode
 from mockserver.conformance.comparison import Terms, compare
 from mockserver.conformance.options import Options
 from mockserver.contract import load
-from mockserver.learning.register import evidence_of
+from mockserver.learning.register_evidence import evidence_of
 from mockserver.learning.seeding import scenario_text, seed_of
 from mockserver.recordings import gather
 from mockserver.responders.replay import ReplayMode

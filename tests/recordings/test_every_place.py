@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from mockserver import resources
-from mockserver.cli.agents import tools_of
+from mockserver.cli.mcp_server import tools_of
 from mockserver.testing import running
 from tests.conftest import WALLET, order
 from tests.recordings.test_planted import CASES, readable_in, send

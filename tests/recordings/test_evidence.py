@@ -12,8 +12,8 @@ from urllib.parse import urlencode
 import pytest
 
 from mockserver.contract.load import ContractSource
-from mockserver.exchange import Headers, Request, Response
-from mockserver.learning.register import evidence_of
+from mockserver.http_messages import Headers, Request, Response
+from mockserver.learning.register_evidence import evidence_of
 from mockserver.recordings import RecordedExchange, Recording, Source
 
 USER = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mockserver import limits
 from mockserver.errors import InvalidFile
-from mockserver.exchange import Headers, Request, Response, query_pairs
+from mockserver.http_messages import Headers, Request, Response, query_pairs
 from mockserver.recordings import (
     RecordedExchange,
     Recording,

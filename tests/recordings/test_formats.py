@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from mockserver.exchange import Headers, Request, Response
+from mockserver.http_messages import Headers, Request, Response
 from mockserver.recordings import RecordedExchange, Recording, load, load_folder, text_of
 from mockserver.server.assembly import build
 from tests.conftest import WALLET, frozen, order

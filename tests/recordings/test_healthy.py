@@ -8,9 +8,9 @@ import pytest
 
 from mockserver.conformance import RunOptions, Verdict, run
 from mockserver.conformance.runs.offline import run_recorded
-from mockserver.conformance.runs.settings import options_of
+from mockserver.conformance.runs.option_reading import options_of
 from mockserver.conformance.session.target import target_of
-from mockserver.exchange import Headers, Request, Response
+from mockserver.http_messages import Headers, Request, Response
 from mockserver.recordings import RecordedExchange, gather, load_folder
 from mockserver.recordings.redaction import Redactor
 from tests.blind.serve import blind_service

@@ -9,7 +9,7 @@ from mockserver.cli import _cli
 from mockserver.contract import UnknownDialect, load
 from mockserver.contract.load import ContractSource, source_for
 from mockserver.errors import InvalidFile
-from mockserver.learning.register import evidence_of
+from mockserver.learning.register_evidence import evidence_of
 from mockserver.recordings import Recording, Source, gather, text_of
 from tests.conftest import frozen, running
 from tests.recordings.test_replay import exchange, quote

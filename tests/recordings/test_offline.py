@@ -14,10 +14,10 @@ from mockserver.conformance.options import Options
 from mockserver.conformance.runs.offline import run_recorded
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import load
-from mockserver.exchange import Response
+from mockserver.http_messages import Response
 from mockserver.recordings import RecordedExchange, Recording, Source, gather, text_of
 from mockserver.recordings import load as load_recording
-from mockserver.responders.breaches import breaches
+from mockserver.responders.contract_breaches import breaches
 from mockserver.signing.keyring import DEMO_APP_KEY
 from mockserver.testing import running as server
 from tests.conftest import frozen, running

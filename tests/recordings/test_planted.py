@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from mockserver.exchange import Headers, Request, Response
+from mockserver.http_messages import Headers, Request, Response
 from mockserver.recordings import RecordedExchange
 from mockserver.recordings.files import exchange_text
 from mockserver.recordings.redaction import Redactor

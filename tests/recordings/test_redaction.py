@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from mockserver.exchange import Headers, Request, Response
+from mockserver.http_messages import Headers, Request, Response
 from mockserver.recordings import (
     RecordedExchange,
     Recording,
@@ -24,8 +24,8 @@ from mockserver.recordings import (
 )
 from mockserver.recordings.redaction import Redactor
 from mockserver.recordings.redaction.masker import WALKED
-from mockserver.recordings.redaction.names import contract_words
-from mockserver.signing import developer
+from mockserver.recordings.redaction.secret_names import contract_words
+from mockserver.signing import developer_signatures
 from mockserver.signing.keyring import DEMO_APP_KEY, DEMO_APP_SECRET
 from tests.conftest import HASH, WALLET, certificate, costly, order
 
@@ -347,8 +347,10 @@ def test_a_signed_request_is_signed_again_with_the_key_of_the_mock():
         .request
     )
     assert kept.headers["appKey"] == DEMO_APP_KEY
-    signed = developer.DeveloperHeaders(DEMO_APP_KEY, "15000", "1767225600000")
-    assert developer.matches(kept.headers["signature"], kept.body, signed, DEMO_APP_SECRET)
+    signed = developer_signatures.DeveloperHeaders(DEMO_APP_KEY, "15000", "1767225600000")
+    assert developer_signatures.matches(
+        kept.headers["signature"], kept.body, signed, DEMO_APP_SECRET
+    )
     again = Redactor().exchange(exchange(kept)).request
     assert again.headers.items_sent == kept.headers.items_sent
 
@@ -367,12 +369,13 @@ def test_an_answer_that_signs_has_the_signature_of_the_mock(body, is_signed):
     made = replace(exchange(request), response=Response(200, (), body))
     kept = Redactor().exchange(made).response
     assert b"real-key-1" not in kept.body
-    signed = developer.DeveloperHeaders(DEMO_APP_KEY, "15000", "1767225600000")
+    signed = developer_signatures.DeveloperHeaders(DEMO_APP_KEY, "15000", "1767225600000")
     sign = json.loads(kept.body)["sign"]
     if is_signed:
         assert json.loads(kept.body)["appKey"] == DEMO_APP_KEY
     assert (
-        isinstance(sign, str) and developer.matches(sign, request.body, signed, DEMO_APP_SECRET)
+        isinstance(sign, str)
+        and developer_signatures.matches(sign, request.body, signed, DEMO_APP_SECRET)
     ) is is_signed
 
 

@@ -10,7 +10,7 @@ import pytest
 from mockserver import resources
 from mockserver.clock import ClockMode, iso
 from mockserver.contract import load
-from mockserver.exchange import Headers, Request, Response
+from mockserver.http_messages import Headers, Request, Response
 from mockserver.recordings import RecordedExchange, Recording, gather, shipped_names, text_of
 from mockserver.responders.replay import ReplayMode
 from mockserver.testing import running

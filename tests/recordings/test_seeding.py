@@ -13,12 +13,12 @@ import pytest
 from click.testing import CliRunner
 
 from mockserver.cli import _cli
-from mockserver.engine.courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.outages import InFlight, Window
 from mockserver.engine.world import World
-from mockserver.exchange import Headers
+from mockserver.http_messages import Headers
 from mockserver.learning.seeding import scenario_text, seed_of
-from mockserver.learning.seeding.reading import number_of
+from mockserver.learning.seeding.recorded_successes import number_of
 from mockserver.recordings import Recording, Source, text_of
 from mockserver.scenarios import load_catalog, load_scenario
 from mockserver.testing import running

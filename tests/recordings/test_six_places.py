@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 import pytest
 
-from mockserver.conformance.report.writing import NAMES
+from mockserver.conformance.report.report_files import NAMES
 from tests.recordings.conftest import answer
 from tests.recordings.test_planted import CASES, answered, readable_in, send
 from tests.secrets_corpus.more import more_cases

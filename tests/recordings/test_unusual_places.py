@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from mockserver.exchange import Headers, Request, Response
+from mockserver.http_messages import Headers, Request, Response
 from mockserver.recordings import RecordedExchange
 from mockserver.recordings.redaction import Redactor
 from mockserver.recordings.redaction.scan import scan

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from mockserver import documents, resources
+from mockserver import file_formats, resources
 from mockserver.clock import ClockMode, parse_instant
-from mockserver.engine.aggregates import SwapQuotes, SwapRequest
 from mockserver.engine.catalog import NATIVE, Catalog
-from mockserver.engine.courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.outages import Mode
-from mockserver.engine.quotes import TransferQuotes
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.scenario import Scenario
+from mockserver.engine.swap_quotes import SwapQuotes, SwapRequest
+from mockserver.engine.transfer_quotes import TransferQuotes
 from mockserver.engine.world import World
 from mockserver.scenarios import (
     calendar_names,
@@ -96,7 +96,7 @@ def test_the_same_token_has_6_decimals_here_and_18_there(catalog: Catalog) -> No
 
 @pytest.mark.parametrize("file", ["chains.yaml", "assets.yaml"])
 def test_every_assumed_field_of_the_catalog_exists(file: str) -> None:
-    value = documents.read(resources.fixtures() / "catalog" / file).value
+    value = file_formats.read(resources.fixtures() / "catalog" / file).value
     for item in [*value.get("chains", ()), *value.get("assets", ())]:
         for field in item["assumed"]:
             found = {"visible": True, "cmcid": None, **item}

@@ -6,7 +6,7 @@ from multiprocessing import active_children
 import pytest
 
 from mockserver import jsontext
-from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.all_rules import RULES
 from mockserver.responders.breaks.catalogue import CATALOGUE
 from mockserver.selftest import (
     Job,

@@ -3,7 +3,7 @@
 import pytest
 
 from mockserver.errors import CrosschainMockError
-from mockserver.server.control.guard import Guard, checked_origin, guard_for
+from mockserver.server.control.authorization import Guard, checked_origin, guard_for
 
 WALLET_PAGE = "https://wallet.example"
 

@@ -6,8 +6,8 @@ import socket
 import pytest
 
 from mockserver.clock import ClockMode
+from mockserver.server.aiohttp_server import HttpServer
 from mockserver.server.assembly import build
-from mockserver.server.http import HttpServer
 from mockserver.server.listener import DRAIN_SECONDS
 from tests.conftest import frozen, listening, turns
 

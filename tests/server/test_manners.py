@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from mockserver.exchange import Headers, Request
+from mockserver.http_messages import Headers, Request
 from mockserver.server.assembly import build
 from tests import conftest
 from tests.conftest import frozen, running

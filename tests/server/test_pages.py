@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import pytest
 
-from mockserver.server.control.guard import Guard
+from mockserver.server.control.authorization import Guard
 
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 STATIC = sorted(file.name for file in (files("mockserver.server.console") / "static").iterdir())

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mockserver import jsontext
 from mockserver.engine.outages import Mode, Window
-from mockserver.exchange import Headers, Request
+from mockserver.http_messages import Headers, Request
 from mockserver.server.assembly import build
 from tests.conftest import HASH, START_MS, USDT_ARB, WALLET, certificate, frozen, order
 

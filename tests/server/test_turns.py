@@ -9,8 +9,8 @@ from asyncio.selector_events import _SelectorSocketTransport  # type: ignore[att
 
 import pytest
 
+from mockserver.server.aiohttp_server import HttpServer
 from mockserver.server.assembly import Settings, build
-from mockserver.server.http import HttpServer
 from tests.conftest import listening, turns
 
 _GET = b"GET /v1/getChain HTTP/1.1\r\nHost: a\r\n\r\n"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mockserver import jsontext
-from mockserver.exchange import Headers, Request
+from mockserver.http_messages import Headers, Request
 from mockserver.server.assembly import Settings, build
 from mockserver.server.service import Service
 from tests.conftest import START_MS, WALLET, order, without_epoch

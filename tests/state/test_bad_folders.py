@@ -21,7 +21,7 @@ import pytest
 from mockserver.clock import ClockMode
 from mockserver.engine.refusal import StateNotLoadable
 from mockserver.worlds.state import NotKept
-from mockserver.worlds.state.file import FILE, VERSION
+from mockserver.worlds.state.sqlite_file import FILE, VERSION
 from tests.conftest import PATIENCE_S, eventually, order
 from tests.state.conftest import SIGNED, Server, certificate_of
 

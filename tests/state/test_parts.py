@@ -6,9 +6,9 @@ from dataclasses import fields
 import pytest
 
 from mockserver.clock import ClockMode
-from mockserver.engine.core import STORED_BY_ROW, WorldState
+from mockserver.engine.world_state import STORED_BY_ROW, WorldState
 from mockserver.worlds.hosted import HostedWorld
-from mockserver.worlds.state.heads import parts_of
+from mockserver.worlds.state.dump_parts import parts_of
 from tests.state.conftest import Server
 
 HEAD = {"clock": "world.clock", "calendar": "world.calendar", "prices": "world.prices"}

@@ -11,10 +11,10 @@ import pytest
 
 from mockserver.clock import ClockMode
 from mockserver.engine.refusal import StateNotLoadable
-from mockserver.worlds.homes import home_of
 from mockserver.worlds.journal import entry_of
+from mockserver.worlds.process_of_world import home_of
 from mockserver.worlds.state import Hold, StateFile, arrange
-from mockserver.worlds.state.encoding import journal_entries
+from mockserver.worlds.state.row_encoding import journal_entries
 from tests.state.conftest import Server
 
 Serving = Callable[..., Server]

@@ -20,7 +20,7 @@ from mockserver.strategies import (
     service_of,
     services,
 )
-from mockserver.strategies.contracts import UnknownOperation
+from mockserver.strategies.answers_and_requests import UnknownOperation
 from mockserver.validation import Violation
 
 CONTRACTS = {dialect: load(dialect) for dialect in ("documented", "observed")}

@@ -28,9 +28,9 @@ from mockserver.errors import CrosschainMockError
 from mockserver.survive.api import searched
 from mockserver.survive.flows import command_flow
 from mockserver.survive.outcomes import RunResult
+from mockserver.survive.possible_failures import kinds_named
 from mockserver.survive.runs import RunLimits
 from mockserver.survive.search import SearchPlan
-from mockserver.survive.space import kinds_named
 from mockserver.testing import MockSettings
 
 FOLDER = Path(__file__).parent / "clients"

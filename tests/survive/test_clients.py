@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from mockserver.survive.possible_failures import kinds_named
 from mockserver.survive.search import SearchPlan
-from mockserver.survive.space import kinds_named
 from tests.survive.corpus import measured, summary
 
 FOLDER = Path(__file__).parent / "clients"

@@ -24,15 +24,15 @@ from urllib.parse import urljoin
 
 import pytest
 
-from mockserver import processes, resources
+from mockserver import child_processes, resources
 from mockserver.survive import CannotStart, FlowEnvironment, NotUsable, UnknownKind, survive
 from mockserver.survive.api import searched
 from mockserver.survive.flows import Ended, Process, Runnable, command_flow, function_flow
-from mockserver.survive.formats import FORMATS
+from mockserver.survive.possible_failures import Calls, UnknownFailure, kinds, kinds_named, named
 from mockserver.survive.report import Subject
+from mockserver.survive.report_formats import FORMATS
 from mockserver.survive.runs import Lab, RunLimits
 from mockserver.survive.search import SearchPlan
-from mockserver.survive.space import Calls, UnknownFailure, kinds, kinds_named, named
 from mockserver.testing import MockSettings
 from mockserver.validation import SchemaCheck
 from tests.conftest import DEPOSIT, WALLET, certificate, eventually, order
@@ -420,7 +420,7 @@ class LateStart:
         looks: list[bool] = []
 
         def waits() -> bool:
-            looks.append(submits.exists() and bool(processes.rests(process.pid)))
+            looks.append(submits.exists() and bool(child_processes.rests(process.pid)))
             return process.is_over or (len(looks) >= 5 and all(looks[-5:]))
 
         eventually(waits, "the client waits for the answer to its submission")

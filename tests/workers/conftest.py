@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from mockserver.worlds.homes import home_of
+from mockserver.worlds.process_of_world import home_of
 from tests.conftest import PATIENCE_S, START, eventually, order, without_epoch
 from tests.state.conftest import SIGNED, certificate_of
 

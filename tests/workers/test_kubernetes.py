@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from mockserver.cli.table import command
+from mockserver.cli.command_table import command
 
 RECIPES = Path(__file__).parents[2] / "examples" / "scale"
 OBJECTS: list[dict[str, Any]] = list(

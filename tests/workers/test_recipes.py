@@ -16,8 +16,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from mockserver.cli.table import TABLE
-from mockserver.server.control.table import ROWS
+from mockserver.cli.command_table import TABLE
+from mockserver.server.control.route_table import ROWS
 from tests.conftest import PATIENCE_S, eventually
 from tests.server.certificates import Pair, written_pair
 from tests.workers.conftest import Multi

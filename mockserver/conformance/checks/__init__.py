@@ -1,5 +1,5 @@
 """The rules: what is wrong with the answers of a service.
 
 A file for each subject; a rule is a function with its data beside it. `judge.py` runs
-them, `frame.py` counts what was judged, and `catalog.py` has the list of all rules.
+them, `check_decorators.py` counts what was judged, and `all_rules.py` has the list of all rules.
 """

@@ -1,12 +1,12 @@
-"""Rules about sound requests, which the service has to accept.
+"""Sound requests in other forms than the usual one, which the service has to accept.
 
-These are other forms of the usual request, and requests made of what the lists offer. A refusal is
-reported only where a second look at the list still offers what was requested.
+They lack what is optional, or spell it otherwise; or they come after requests that were refused.
 """
 
 from decimal import Decimal
 
-from mockserver.conformance.checks.evidence import (
+from mockserver.conformance.checks.check_decorators import EDGES, counting, each
+from mockserver.conformance.checks.judged_exchanges import (
     answered,
     in_words,
     is_its_own,
@@ -17,14 +17,13 @@ from mockserver.conformance.checks.evidence import (
     was_refused,
     wrongly_refused,
 )
-from mockserver.conformance.checks.frame import EDGES, counting, each
-from mockserver.conformance.checks.probes import (
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
+from mockserver.conformance.checks.shared_probes import (
     EVERY,
     OPEN,
     probe,
     probes,
 )
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.requests.alternative_forms import ALTERNATIVES, alternatives_of
 from mockserver.conformance.requests.http_cases import is_outside_the_contract
@@ -32,11 +31,11 @@ from mockserver.conformance.requests.negative import is_negative
 from mockserver.conformance.requests.probe import PLAIN
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
-from mockserver.conformance.session.names import ProbeName, plain_probe
+from mockserver.conformance.session.probe_names import ProbeName, plain_probe
 from mockserver.conformance.verdict import Inconclusive, Vacuous
 from mockserver.contract import Basis, Layer, Operation, ids, shipped_facts
 from mockserver.contract.dialect import DOCUMENTED
-from mockserver.exchange import query_pairs
+from mockserver.http_messages import query_pairs
 
 # Prices and gas move less between two quotes of a run.
 _FAR = Decimal(2)

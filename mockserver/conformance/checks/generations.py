@@ -8,18 +8,8 @@ from decimal import Decimal
 from urllib.parse import unquote
 
 from mockserver import jsontext
-from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.evidence import succeeded
-from mockserver.conformance.checks.frame import answers_to, counting, each
-from mockserver.conformance.checks.probes import (
-    LISTS,
-    LISTS_OF_BOTH,
-    V1_QUOTES,
-    probe,
-    probes,
-)
-from mockserver.conformance.checks.quotes_compared import grows_with_input
-from mockserver.conformance.checks.quoting import (
+from mockserver.conformance.checks import required_members
+from mockserver.conformance.checks.answered_quotes import (
     AnsweredQuote,
     echoed,
     named_quote,
@@ -27,7 +17,17 @@ from mockserver.conformance.checks.quoting import (
     steady,
     v1_quotes,
 )
+from mockserver.conformance.checks.check_decorators import answers_to, counting, each
+from mockserver.conformance.checks.judged_exchanges import succeeded
+from mockserver.conformance.checks.quotes_compared import grows_with_input
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
+from mockserver.conformance.checks.shared_probes import (
+    LISTS,
+    LISTS_OF_BOTH,
+    V1_QUOTES,
+    probe,
+    probes,
+)
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import require_accepted
 from mockserver.conformance.discovery.inventory import (
@@ -39,17 +39,17 @@ from mockserver.conformance.discovery.inventory import (
     tokens_in,
     twins_of,
 )
-from mockserver.conformance.discovery.listing import folded, scalar
-from mockserver.conformance.discovery.routes import price_of, v1_tokens
+from mockserver.conformance.discovery.member_roles import folded, scalar
+from mockserver.conformance.discovery.token_routes import price_of, v1_tokens
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
-from mockserver.conformance.session.names import plain_probe
+from mockserver.conformance.session.probe_names import plain_probe
 from mockserver.conformance.verdict import Inconclusive, Vacuous
 from mockserver.contract import Layer, Operation, fact_basis, ids, shipped_facts
 from mockserver.engine.abi import APPROVE, TRANSFER
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import texts_in
 from mockserver.signing import rlp
-from mockserver.values import dataclass
 
 # Hex of the unsigned transaction, then its signature (OAE).
 _SIGNED = re.compile("[0-9a-f]{40,}_[0-9a-f]+")
@@ -299,7 +299,7 @@ def v1_prices_are_in_usd(context: RunContext, _: Operation) -> Judgements:
 def v1_quote_echoes_the_request(_: RunContext, quote: AnsweredQuote) -> Findings:
     """A v1 quote has the amount and the token of its request."""
     echoes = list(echoed(quote.exchange, quote.exchange.members, _ECHOED))
-    needs.skip_unless(echoes)
+    required_members.skip_unless(echoes)
     for name, answered, sent, same in echoes:
         is_address = name == "token" and answered.lower() == quote.route.source.address.lower()
         if not same and not is_address:
@@ -311,7 +311,7 @@ def v1_quote_echoes_the_request(_: RunContext, quote: AnsweredQuote) -> Findings
 @each(v1_quotes, "data.crossChain.amountOut", not_shown="no v1 quote shows what it pays")
 def v1_quote_adds_up(_: RunContext, quote: AnsweredQuote) -> Findings:
     """A v1 quote pays the amount minus fee and gas, in whole tokens, and never more."""
-    put, got = quote.put, needs.value(quote.got)
+    put, got = quote.put, required_members.value(quote.got)
     members = {role: scalar(quote.exchange.member("data"), role) for role in ("fee", "gas")}
     costs = {role: amounts.number(value) for role, value in members.items()}
     for role, cost in costs.items():
@@ -388,7 +388,7 @@ def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Findings:
     body = exchange.members
     tokens = [token for token in v1_tokens(context) if token.chain == body.get("chain")]
     named = (token for token in tokens if token.symbol == body.get("token"))
-    token, raw = needs.value(next(named, None)), _raw(exchange)
+    token, raw = required_members.value(next(named, None)), _raw(exchange)
     if _SIGNED.fullmatch(raw) and _rlp_items(raw) is None:
         yield Finding(f"no transaction can be read from {raw[:40]!r}", cause="no transaction")
         return
@@ -399,8 +399,11 @@ def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Findings:
     if 0 < movement.gas < movement.least_gas:
         message = f"the gas limit is {movement.gas}, and nodes take no such transaction with less"
         yield Finding(f"{message} than {movement.least_gas}", cause="gas")
-    put, decimals = needs.value(amounts.number(body.get("amount"))), needs.value(token.decimals)
-    needs.skip_unless(put > 0)
+    put, decimals = (
+        required_members.value(amounts.number(body.get("amount"))),
+        required_members.value(token.decimals),
+    )
+    required_members.skip_unless(put > 0)
     wanted = amounts.units_of(put, decimals)
     if movement.units != wanted:
         moves = f"{movement.units} smallest units, requested were {wanted}"
@@ -440,7 +443,7 @@ def raw_depends_on_the_amount(_: RunContext, pair: tuple[Exchange, Exchange]) ->
     """Another amount gives another raw transaction, with another signature."""
     first, second = pair
     texts = [scalar(exchange.member("data"), "raw") for exchange in (first, second)]
-    needs.skip_unless(all(isinstance(text, str) and text for text in texts))
+    required_members.skip_unless(all(isinstance(text, str) and text for text in texts))
     if texts[0] == texts[1]:
         yield Finding("ten times the amount makes the same transaction")
     elif (signed := str(texts[0]).partition("_")[2]) and str(texts[1]).endswith(f"_{signed}"):
@@ -523,7 +526,7 @@ def _movement(exchange: Exchange) -> Movement:
 
     Raises `Missing` where it does not have the observed form: RLP in hex, then a signature (OAE).
     """
-    items = needs.value(_rlp_items(_raw(exchange)))
+    items = required_members.value(_rlp_items(_raw(exchange)))
     limit, to, value, data = items[2:6]
     if not (
         isinstance(limit, bytes)
@@ -531,11 +534,11 @@ def _movement(exchange: Exchange) -> Movement:
         and isinstance(value, bytes)
         and isinstance(data, bytes)
     ):
-        raise needs.Missing
+        raise required_members.Missing
     gas = int.from_bytes(limit, "big")
     if not data:
         return Movement(int.from_bytes(value, "big"), f"0x{to.hex()}", gas)
-    needs.skip_unless(data[:4] in (TRANSFER, APPROVE) and len(data) == 68)
+    required_members.skip_unless(data[:4] in (TRANSFER, APPROVE) and len(data) == 68)
     return Movement(
         int.from_bytes(data[36:], "big") if data[:4] == TRANSFER else 0,
         f"0x{data[16:36].hex()}",

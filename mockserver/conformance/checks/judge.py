@@ -11,11 +11,11 @@ from dataclasses import replace
 from functools import lru_cache
 
 from mockserver.conformance.checks.rule import Finding, Outcome, Rule
-from mockserver.conformance.discovery.listing import V1_ROLES, list_place, scalar_place
-from mockserver.conformance.requests.catalog import index_of
+from mockserver.conformance.discovery.member_roles import V1_ROLES, list_place, scalar_place
+from mockserver.conformance.requests.all_probes import index_of
 from mockserver.conformance.requests.probe import Group, Stage
 from mockserver.conformance.session.context import Access, RunContext
-from mockserver.conformance.session.names import ProbeName
+from mockserver.conformance.session.probe_names import ProbeName
 from mockserver.conformance.verdict import Unjudged, Verdict
 from mockserver.contract import Contract, Operation
 from mockserver.jsontext import Json

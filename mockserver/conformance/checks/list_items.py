@@ -9,25 +9,25 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from mockserver.conformance.checks.frame import counting
-from mockserver.conformance.checks.probes import (
+from mockserver.conformance.checks.check_decorators import counting
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
+from mockserver.conformance.checks.shared_probes import (
     LISTS,
     READ_TICKETS,
     TOKENS_OF_CHAINS,
     V1_TOKENS_OF_CHAINS,
     probes,
 )
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.discovery.inventory import (
     ListedToken,
     inventory_of,
     tokens_in,
     twins_of,
 )
-from mockserver.conformance.discovery.listing import count, folded, list_place, listed, text
+from mockserver.conformance.discovery.member_roles import count, folded, list_place, listed, text
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
-from mockserver.conformance.session.names import ProbeName, ProbeNames, plain_probe
+from mockserver.conformance.session.probe_names import ProbeName, ProbeNames, plain_probe
 from mockserver.contract import Layer, Operation, ids
 from mockserver.jsontext import Json, kind_of
 

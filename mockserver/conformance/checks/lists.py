@@ -1,21 +1,18 @@
-"""The lists of chains and tokens: what they show, for which chain, and under which version.
-
-And whether the lists of 2.0 agree with each other.
-"""
+"""The lists of chains and tokens: what they show, for which chain, and under which version."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from mockserver import jsontext
-from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.frame import answers_to, counting, each
-from mockserver.conformance.checks.probes import (
+from mockserver.conformance.checks import required_members
+from mockserver.conformance.checks.check_decorators import answers_to, counting, each
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
+from mockserver.conformance.checks.shared_probes import (
     LISTS,
     TOKENS_OF_CHAINS,
     V2_LISTS,
     probes,
 )
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.inventory import (
     ListedChain,
@@ -25,7 +22,7 @@ from mockserver.conformance.discovery.inventory import (
     requested_chain,
     tokens_in,
 )
-from mockserver.conformance.discovery.listing import (
+from mockserver.conformance.discovery.member_roles import (
     WITHOUT_ROLE,
     ListItem,
     folded,
@@ -35,11 +32,11 @@ from mockserver.conformance.discovery.listing import (
     objects,
     text,
 )
-from mockserver.conformance.session.bindings import ROLES
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.list_probes import last_list
-from mockserver.conformance.session.names import plain_probe
+from mockserver.conformance.session.probe_names import plain_probe
+from mockserver.conformance.session.role_bindings import ROLES
 from mockserver.conformance.verdict import Vacuous
 from mockserver.contract import Layer, Operation, fact_basis, ids
 from mockserver.jsontext import Json
@@ -269,7 +266,7 @@ def v1_version_follows_the_list(context: RunContext, pair: tuple[Exchange, Excha
 
 def _version_follows(context: RunContext, earlier: Exchange, later: Exchange) -> Findings:
     # The version may be shared by several lists, or count something else, so a rise says nothing.
-    before, now = (needs.integer(exchange, "version") for exchange in (earlier, later))
+    before, now = (required_members.integer(exchange, "version") for exchange in (earlier, later))
     if now < before:
         yield Finding(f"version fell from {before} to {now}")
     elif before == now and items_without_prices(earlier) != items_without_prices(later):

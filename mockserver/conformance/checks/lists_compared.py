@@ -1,31 +1,28 @@
-"""The lists of chains and tokens: what they show, for which chain, and under which version.
-
-And whether the lists of 2.0 agree with each other.
-"""
+"""The lists of chains and tokens against each other: what is in one is in the others, the same."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
 from mockserver.conformance.basis import basis_of_row
-from mockserver.conformance.checks.evidence import last_chains
-from mockserver.conformance.checks.frame import counting
+from mockserver.conformance.checks.answered_quotes import known_chains
+from mockserver.conformance.checks.check_decorators import counting
+from mockserver.conformance.checks.judged_exchanges import last_chains
 from mockserver.conformance.checks.lists import first_few
-from mockserver.conformance.checks.probes import TOKENS_OF_CHAINS, V2_LISTS, probes
-from mockserver.conformance.checks.quoting import known_chains
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
+from mockserver.conformance.checks.shared_probes import TOKENS_OF_CHAINS, V2_LISTS, probes
 from mockserver.conformance.discovery.inventory import (
     ListedToken,
     inventory_of,
     requested_chain,
     tokens_in,
 )
-from mockserver.conformance.discovery.listing import (
+from mockserver.conformance.discovery.member_roles import (
     folded,
     listed,
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.list_probes import last_list
-from mockserver.conformance.session.names import plain_probe
+from mockserver.conformance.session.probe_names import plain_probe
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Basis, Layer, Operation, fact_basis, ids
 

@@ -1,33 +1,30 @@
-"""Orders of both generations over time: what is reported of them, above all at their end.
-
-The form of v1 `data` is not published, so it is read by role.
-"""
+"""Orders of 2.0 over time: what is reported of them, above all at their end."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import chain
 
-from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.evidence import (
-    WITHOUT_SUBMISSIONS,
-    are_edges_requested,
-    check_still_offered,
-)
-from mockserver.conformance.checks.frame import EDGES, counting, each
-from mockserver.conformance.checks.probes import (
-    SWAP_QUOTES,
-    probe,
-    probes,
-)
-from mockserver.conformance.checks.quoting import (
+from mockserver.conformance.checks import required_members
+from mockserver.conformance.checks.answered_quotes import (
     AnsweredQuote,
     believed_price,
     named_quote,
     quotes,
 )
+from mockserver.conformance.checks.check_decorators import EDGES, counting, each
+from mockserver.conformance.checks.judged_exchanges import (
+    WITHOUT_SUBMISSIONS,
+    are_edges_requested,
+    check_still_offered,
+)
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
-from mockserver.conformance.checks.submitted import (
+from mockserver.conformance.checks.shared_probes import (
+    SWAP_QUOTES,
+    probe,
+    probes,
+)
+from mockserver.conformance.checks.submission_timelines import (
     ORDER,
     Property,
     Timeline,
@@ -41,15 +38,15 @@ from mockserver.conformance.checks.submitted import (
 )
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import accepted
-from mockserver.conformance.discovery.clocks import LEAST_S, seconds_of
 from mockserver.conformance.discovery.inventory import ListedToken, inventory_of
-from mockserver.conformance.discovery.listing import folded, text
-from mockserver.conformance.discovery.routes import TokenRoute
-from mockserver.conformance.requests.planned import ORDER_STATUSES
+from mockserver.conformance.discovery.member_roles import folded, text
+from mockserver.conformance.discovery.service_clock import LEAST_S, seconds_of
+from mockserver.conformance.discovery.token_routes import TokenRoute
+from mockserver.conformance.requests.probe_table import ORDER_STATUSES
 from mockserver.conformance.requests.valid import order_route
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import ProbeName, plain_probe
+from mockserver.conformance.session.probe_names import ProbeName, plain_probe
 from mockserver.conformance.verdict import Inconclusive, Vacuous
 from mockserver.contract import Basis, Layer, Operation, fact_basis, ids
 from mockserver.jsontext import Json
@@ -355,9 +352,11 @@ def each_order_pays_about_its_worth(
 ) -> Findings:
     """An order on any route pays in its target what its amount is worth, less fees."""
     made, exchange = order
-    route, put = needs.value(_ordered(context, made))
-    got = amounts.EXACT.scaleb(needs.number(exchange, "amountOut"), -(route.target.decimals or 0))
-    fair = needs.value(
+    route, put = required_members.value(_ordered(context, made))
+    got = amounts.EXACT.scaleb(
+        required_members.number(exchange, "amountOut"), -(route.target.decimals or 0)
+    )
+    fair = required_members.value(
         put if route.source.symbol == route.target.symbol else _worth(context, route, put)
     )
     if not _LEAST_PAID * fair <= got <= _MOST_PAID * fair:

@@ -1,17 +1,9 @@
-"""Quotes of 2.0 against their own request, against each other, and against prices."""
+"""Quotes of 2.0, each against its own request: amounts, fees and names."""
 
 from decimal import Decimal
 
-from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.evidence import answered_quotes, is_named
-from mockserver.conformance.checks.frame import each
-from mockserver.conformance.checks.probes import (
-    BRIDGE_QUOTES,
-    SWAP_QUOTES,
-    V2_QUOTES,
-    probes,
-)
-from mockserver.conformance.checks.quoting import (
+from mockserver.conformance.checks import required_members
+from mockserver.conformance.checks.answered_quotes import (
     AnsweredQuote,
     chains_called,
     fair_output,
@@ -22,17 +14,25 @@ from mockserver.conformance.checks.quoting import (
     quotes,
     quotes_accepted,
 )
+from mockserver.conformance.checks.check_decorators import each
+from mockserver.conformance.checks.judged_exchanges import answered_quotes, is_named
 from mockserver.conformance.checks.rule import Finding, Findings, RulePack
+from mockserver.conformance.checks.shared_probes import (
+    BRIDGE_QUOTES,
+    SWAP_QUOTES,
+    V2_QUOTES,
+    probes,
+)
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import Reading, require_accepted
-from mockserver.conformance.discovery.listing import folded
-from mockserver.conformance.discovery.routes import plain_tokens, price_of
+from mockserver.conformance.discovery.member_roles import folded
+from mockserver.conformance.discovery.token_routes import plain_tokens, price_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import plain_probe
+from mockserver.conformance.session.probe_names import plain_probe
 from mockserver.contract import Layer, Operation, fact_basis, ids
 
-# Requests are worth about 100 USD (`routes.py`), of which no fee takes half.
+# Requests are worth about 100 USD (`token_routes.py`), of which no fee takes half.
 _LARGEST_OUTPUT_SHARE, _SMALLEST_OUTPUT_SHARE = Decimal("1.02"), Decimal("0.5")
 # Of amounts this far apart a share is not worth the same.
 _OF_ANOTHER_WORTH = Decimal("1.1")
@@ -61,7 +61,7 @@ _PACK = RulePack(Layer.EXCHANGE, operations=V2_QUOTES, needs=SWAP_QUOTES, reads=
 @each(answered_quotes, "data.outAmount", vacuous="outAmount is a text in no quote")
 def amounts_are_whole_units(_: RunContext, exchange: Exchange) -> Findings:
     """The output of a quote is a whole number of smallest units, not negative."""
-    value = needs.text(exchange, "outAmount")
+    value = required_members.text(exchange, "outAmount")
     if amounts.units(value) is None:
         message = f"outAmount is {value[:80]!r}, expected a whole number of smallest units"
         digits = fact_basis("quotes.out-amount-digits")
@@ -78,11 +78,11 @@ def bridge_keeps_the_amount(_: RunContext, quote: AnsweredQuote) -> Findings:
     """A transfer pays out about the amount that was paid in, in the decimals of the
     target chain.
     """
-    got = needs.value(quote.got)
-    needs.skip_unless(got >= 0)
+    got = required_members.value(quote.got)
+    required_members.skip_unless(got >= 0)
     put, paid = (amounts.EXACT.scaleb(amount, quote.decimals) for amount in (quote.put, got))
     # Fees or rounding may leave nothing of a very small amount.
-    needs.skip_unless(put >= _DUST_UNITS or paid - put >= 1)
+    required_members.skip_unless(put >= _DUST_UNITS or paid - put >= 1)
     if not _SMALLEST_OUTPUT_SHARE <= amounts.EXACT.divide(got, quote.put) <= _LARGEST_OUTPUT_SHARE:
         source, target = quote.route.source, quote.route.target
         moved = f"{_brief(quote.put)} {source.symbol} from {source.chain} to {target.chain}"
@@ -108,13 +108,13 @@ def usd_value_fits_output(context: RunContext, quote: AnsweredQuote) -> Findings
     """The USD value of a quote is its output, in the decimals of the target, times a
     known price.
     """
-    usd, target = needs.number(quote.exchange, "outAmountUsd"), quote.route.target
+    usd, target = required_members.number(quote.exchange, "outAmountUsd"), quote.route.target
     values = [
         amounts.EXACT.multiply(quote.pays, known_price)
         for known_price in prices_for(context, target)
     ]
     # A USD value with few digits says nothing about a very small amount.
-    needs.skip_unless(values and (max(values) > _CENT or abs(usd) > _CENT))
+    required_members.skip_unless(values and (max(values) > _CENT or abs(usd) > _CENT))
     if not any(
         amounts.within(usd, value, _USD_FACTOR) or abs(usd - value) <= _CENT for value in values
     ):
@@ -172,15 +172,15 @@ def fees_are_smallest_units(context: RunContext, quote: AnsweredQuote) -> Findin
             total += Decimal(value)
             yield from _fee_in_other_decimals(quote, name, Decimal(value))
     yield from _used_up_by_fees(context, quote, total)
-    needs.skip_unless(texts)
+    required_members.skip_unless(texts)
 
 
 @_PACK.major("quotes.service-fee-share", needs=(*BRIDGE_QUOTES, *SWAP_QUOTES))
 @each(quotes, "data.serviceFee", vacuous="no quote has an output and a service fee")
 def service_fee_is_a_small_share(context: RunContext, quote: AnsweredQuote) -> Findings:
     """The service fee is hundredths of a percent of the output, or the least of all fees."""
-    fee = needs.units(quote.exchange, "serviceFee")
-    out = needs.value(needs.units(quote.exchange, "outAmount") or None)
+    fee = required_members.units(quote.exchange, "serviceFee")
+    out = required_members.value(required_members.units(quote.exchange, "outAmount") or None)
     if fee * 50 > out and not _is_least_fee(context, quote):
         share = Decimal(fee * 10000 // out) / 100
         yield Finding(f"serviceFee is {share} percent of outAmount, expected less than 2")
@@ -215,10 +215,13 @@ def service_fee_is_its_rate(_: RunContext, quote: AnsweredQuote) -> Findings:
     """The service fee is the share of the output that serviceFeeRate gives, or nothing within a
     chain.
     """
-    fee, rate = needs.units(quote.exchange, "serviceFee"), needs.units(quote.exchange, _RATE)
-    out = needs.units(quote.exchange, "outAmount")
+    fee, rate = (
+        required_members.units(quote.exchange, "serviceFee"),
+        required_members.units(quote.exchange, _RATE),
+    )
+    out = required_members.units(quote.exchange, "outAmount")
     # A transfer executed on its source chain has no fee, whatever the rate is.
-    needs.skip_unless(fee or quote.route.source.chain != quote.route.target.chain)
+    required_members.skip_unless(fee or quote.route.source.chain != quote.route.target.chain)
     due = amounts.EXACT.divide(amounts.EXACT.multiply(Decimal(out), Decimal(rate)), _RATE_OF_ALL)
     # A contract divides before it multiplies, and so loses up to the rate in smallest units.
     if abs(fee - due) > max(due * _FEE_TOLERANCE, Decimal(rate + 1)):
@@ -234,7 +237,10 @@ def minimum_is_not_above_output(_: RunContext, exchange: Exchange) -> Findings:
     """`minOutAmount` is empty, or not more than outAmount."""
     if exchange.data.get("minOutAmount") == "":
         return
-    low, high = needs.number(exchange, "minOutAmount"), needs.number(exchange, "outAmount")
+    low, high = (
+        required_members.number(exchange, "minOutAmount"),
+        required_members.number(exchange, "outAmount"),
+    )
     if low > high:
         yield Finding(f"minOutAmount is {low}, more than outAmount, which is {high}")
 
@@ -250,9 +256,9 @@ def aggregator_is_named(_: RunContext, exchange: Exchange) -> Findings:
 @each(quotes, "data.chainDecimal", vacuous="chainDecimal is an integer in no quote")
 def chain_decimal_is_the_targets(context: RunContext, quote: AnsweredQuote) -> Findings:
     """`chainDecimal` is the number of decimals in which the quote gives its output."""
-    decimals = needs.integer(quote.exchange, "chainDecimal")
+    decimals = required_members.integer(quote.exchange, "chainDecimal")
     target, source = quote.route.target, quote.route.source
-    needs.skip_unless(not is_elsewhere(context, quote.exchange, target))
+    required_members.skip_unless(not is_elsewhere(context, quote.exchange, target))
     if decimals != target.decimals:
         like = " as of the source token" if decimals == source.decimals else ""
         has = f"{target.symbol} on {target.chain} has {target.decimals}"
@@ -267,9 +273,9 @@ def chain_decimal_is_the_targets(context: RunContext, quote: AnsweredQuote) -> F
 )
 def quote_names_a_listed_chain(context: RunContext, exchange: Exchange) -> Findings:
     """`chain` of an aggregate quote is a listed chain, by its network id or a name."""
-    name, known = needs.text(exchange, "chain"), known_chains(context)
+    name, known = required_members.text(exchange, "chain"), known_chains(context)
     networks = {chain.network for chain in known.values() if chain.network}
-    needs.skip_unless(known and (networks or not name.isdecimal()))
+    required_members.skip_unless(known and (networks or not name.isdecimal()))
     if folded(name) not in known and name not in networks:
         neither = "which is neither a name nor a network id of a listed chain"
         yield Finding(f"chain is {name[:80]!r}, {neither}")
@@ -287,9 +293,9 @@ def swap_is_executed_on_its_route(context: RunContext, quote: AnsweredQuote) -> 
     EVM chain.
     """
     source, target = quote.route.source, quote.route.target
-    named = chains_called(context, needs.text(quote.exchange, "chain"))
-    needs.skip_unless(named)
-    needs.skip_unless(quote.route.is_within_a_chain or plain_tokens(context)(target))
+    named = chains_called(context, required_members.text(quote.exchange, "chain"))
+    required_members.skip_unless(named)
+    required_members.skip_unless(quote.route.is_within_a_chain or plain_tokens(context)(target))
     if all(chain.name not in (source.chain, target.chain) for chain in named):
         of = f"{source.symbol} on {source.chain} for {target.symbol} on {target.chain}"
         yield Finding(f"chain of the quote is {named[0].name}, the swap is of {of}")
@@ -299,7 +305,7 @@ def swap_is_executed_on_its_route(context: RunContext, quote: AnsweredQuote) -> 
 @each(quotes, "data.priceImpact", vacuous="no quote has a priceImpact that is a number")
 def price_impact_is_in_percent(context: RunContext, quote: AnsweredQuote) -> Findings:
     """`priceImpact` is a plausible percentage: small for a small amount, and at most 100."""
-    impact = needs.number(quote.exchange, "priceImpact")
+    impact = required_members.number(quote.exchange, "priceImpact")
     fair, lost = fair_output(context, quote), None
     if fair is not None and quote.got is not None:
         lost = abs(amounts.EXACT.divide((fair - quote.got) * 100, fair))

@@ -1,19 +1,11 @@
-"""Quotes of 2.0 against their own request, against each other, and against prices."""
+"""Quotes of 2.0 against each other, and against prices: ten times as much, and back again."""
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from operator import itemgetter
 
-from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.frame import counting, each
-from mockserver.conformance.checks.probes import (
-    COMPARED_QUOTES,
-    PRICES,
-    V2_QUOTES,
-    probe,
-    probes,
-)
-from mockserver.conformance.checks.quoting import (
+from mockserver.conformance.checks import required_members
+from mockserver.conformance.checks.answered_quotes import (
     AnsweredQuote,
     believed_price,
     fair_output,
@@ -24,12 +16,20 @@ from mockserver.conformance.checks.quoting import (
     quotes_accepted,
     steady,
 )
+from mockserver.conformance.checks.check_decorators import counting, each
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
+from mockserver.conformance.checks.shared_probes import (
+    COMPARED_QUOTES,
+    PRICES,
+    V2_QUOTES,
+    probe,
+    probes,
+)
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import require_accepted
-from mockserver.conformance.discovery.routes import TokenRoute, is_stable, price_of
+from mockserver.conformance.discovery.token_routes import TokenRoute, is_stable, price_of
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.names import ProbeName
+from mockserver.conformance.session.probe_names import ProbeName
 from mockserver.conformance.verdict import Inconclusive
 from mockserver.contract import Layer, Operation, fact_basis, ids
 
@@ -202,9 +202,9 @@ def gas_fee_is_not_a_share(context: RunContext, operation: Operation) -> Judgeme
     more = probe(operation, "tenfold")
     quote, larger_quote = _accepted_quote(context, operation), named_quote(context, more)
     fees = [amounts.units(each.exchange.data.get("gasFee")) for each in (quote, larger_quote)]
-    first, last = (Decimal(needs.value(fee)) for fee in fees)
+    first, last = (Decimal(required_members.value(fee)) for fee in fees)
     times = amounts.EXACT.divide(larger_quote.put, quote.put)
-    needs.skip_unless(first > _LEAST_GAS_UNITS and times > _SMALLEST_AMOUNT_FACTOR)
+    required_members.skip_unless(first > _LEAST_GAS_UNITS and times > _SMALLEST_AMOUNT_FACTOR)
     yield JUDGED
     if last > first * _LARGEST_GAS_FACTOR:
         message = f"gasFee is {first} of an amount, and {last} of {times:.6g} times as much"
@@ -244,9 +244,11 @@ def swap_follows_prices(context: RunContext, quote: AnsweredQuote) -> Findings:
     """A swap pays about what the prices of its two tokens suggest."""
     source, target = quote.route.source, quote.route.target
     source_price, target_price = (believed_price(context, end) for end in (source, target))
-    got, fair = quote.pays, needs.value(fair_output(context, quote))
+    got, fair = quote.pays, required_members.value(fair_output(context, quote))
     # Two equal prices may be of one token by mistake, which another rule reports.
-    needs.skip_unless(source_price != target_price or (is_stable(source) and is_stable(target)))
+    required_members.skip_unless(
+        source_price != target_price or (is_stable(source) and is_stable(target))
+    )
     # What is less than a smallest unit is not paid, which is much of a token without decimals.
     unit = Decimal(1).scaleb(-quote.decimals)
     fits = any(amounts.within(paid, fair, _PRICE_FACTOR) for paid in (got, got + unit))
@@ -318,10 +320,10 @@ def values_are_those_of_outputs(context: RunContext, operation: Operation) -> Ju
 )
 def quote_price_is_the_tokens(context: RunContext, quote: AnsweredQuote) -> Findings:
     """`price` in the quote of a transfer is the price that getPrice gives for the token."""
-    source, price = quote.route.source, needs.number(quote.exchange, "price")
-    known = needs.value(price_of(context, source))
+    source, price = quote.route.source, required_members.number(quote.exchange, "price")
+    known = required_members.value(price_of(context, source))
     requests = [exchange for exchange in context.of(ids.PRICE) if exchange.succeeded]
-    needs.skip_unless(
+    required_members.skip_unless(
         any(f"symbol={source.symbol}" in exchange.request.query for exchange in requests)
     )
     if not amounts.within(price, known, _PRICE_FACTOR):

@@ -3,17 +3,17 @@
 import re
 
 from mockserver.conformance.basis import basis_of
-from mockserver.conformance.checks.evidence import (
+from mockserver.conformance.checks.check_decorators import EDGES, counting, each
+from mockserver.conformance.checks.judged_exchanges import (
     answered,
     check_edges_requested,
     in_words,
     is_its_own,
     last_chains,
 )
-from mockserver.conformance.checks.frame import EDGES, counting, each
-from mockserver.conformance.checks.probes import EVERY
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
-from mockserver.conformance.discovery.listing import folded
+from mockserver.conformance.checks.shared_probes import EVERY
+from mockserver.conformance.discovery.member_roles import folded
 from mockserver.conformance.discovery.unlisted import unidentified_chains
 from mockserver.conformance.requests.http_cases import is_outside_the_contract
 from mockserver.conformance.requests.negative import (
@@ -25,7 +25,7 @@ from mockserver.conformance.requests.probe import PLAIN, Group
 from mockserver.conformance.requests.variations import MistakeKind
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import EdgeKind, plain_probe
+from mockserver.conformance.session.probe_names import EdgeKind, plain_probe
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Basis, Layer, Operation, fact_basis, ids, load
 

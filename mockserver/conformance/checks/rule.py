@@ -9,10 +9,10 @@ from typing import TypedDict, Unpack
 from mockserver.conformance.requests.probe import Need
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import ProbeName
+from mockserver.conformance.session.probe_names import ProbeName
 from mockserver.conformance.verdict import Severity, Verdict, fails
 from mockserver.contract import Basis, Layer, Operation, fact_basis
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 _WORST_FIRST = tuple(Verdict)
 

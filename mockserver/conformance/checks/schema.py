@@ -8,20 +8,20 @@ from typing import Any, Literal
 
 from mockserver import jsontext
 from mockserver.conformance.basis import SchemaPath, basis_of, joined, place_of
-from mockserver.conformance.checks.evidence import answered, any_successes, quoted
-from mockserver.conformance.checks.frame import each
-from mockserver.conformance.checks.probes import EVERY
+from mockserver.conformance.checks.check_decorators import each
+from mockserver.conformance.checks.judged_exchanges import answered, any_successes, quoted
 from mockserver.conformance.checks.rule import Finding, Findings, RulePack
+from mockserver.conformance.checks.shared_probes import EVERY
 from mockserver.conformance.requests.http_cases import is_outside_the_contract
 from mockserver.conformance.requests.probe import PLAIN
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
-from mockserver.conformance.session.names import plain_probe
+from mockserver.conformance.session.probe_names import plain_probe
 from mockserver.conformance.verdict import Inconclusive, Verdict
 from mockserver.contract import Basis, BasisKind, Layer, Operation, fact_basis, ids
+from mockserver.fast_dataclass import value_class
 from mockserver.jsontext import Json, Schema
 from mockserver.validation import SchemaCheck, Violation, dotted, excerpt
-from mockserver.values import value_class
 
 _PACK = RulePack(Layer.SCHEMA, operations=EVERY, needs=(PLAIN,), every_exchange=True)
 

@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
-from mockserver.conformance.checks import submitted
-from mockserver.conformance.checks.evidence import WITHOUT_SUBMISSIONS, wrongly_refused
-from mockserver.conformance.checks.frame import EDGES, counting, each
-from mockserver.conformance.checks.probes import (
+from mockserver.conformance.checks import submission_timelines
+from mockserver.conformance.checks.check_decorators import EDGES, counting, each
+from mockserver.conformance.checks.judged_exchanges import WITHOUT_SUBMISSIONS, wrongly_refused
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
+from mockserver.conformance.checks.shared_probes import (
     EARLY_TICKETS,
     LATE_TICKETS,
     READ_TICKETS,
@@ -17,8 +18,7 @@ from mockserver.conformance.checks.probes import (
     TICKETS_OF_SOMEBODY_ELSE,
     probes,
 )
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
-from mockserver.conformance.checks.submitted import (
+from mockserver.conformance.checks.submission_timelines import (
     TICKET,
     has_its_own_number,
     is_known,
@@ -26,17 +26,17 @@ from mockserver.conformance.checks.submitted import (
     keeps_its_end,
 )
 from mockserver.conformance.discovery.inventory import inventory_of
-from mockserver.conformance.discovery.listing import text
-from mockserver.conformance.requests import labels
+from mockserver.conformance.discovery.member_roles import text
+from mockserver.conformance.requests import probe_labels
 from mockserver.conformance.requests.edge_follow_ups import tickets_by_chain
 from mockserver.conformance.requests.edge_submissions import own_form
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import ProbeNames, plain_probe
+from mockserver.conformance.session.probe_names import ProbeNames, plain_probe
 from mockserver.conformance.verdict import Inconclusive, Vacuous
 from mockserver.contract import Layer, Operation, fact_basis, ids
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.values import dataclass
 from mockserver.wording import times as in_times
 
 _IN_HEX = re.compile("(?:0x)?[0-9a-fA-F]*")
@@ -79,7 +79,7 @@ class TicketEntry:
     def contradicts_its_list(self) -> bool:
         """Whether it is marked as solved in a list of open ones, or the other way round."""
         done = self.item.get("succeeded")
-        return isinstance(done, bool) and done is not (self.kind == labels.SOLVED)
+        return isinstance(done, bool) and done is not (self.kind == probe_labels.SOLVED)
 
     def altered(self, reported: Mapping[str, Json]) -> Iterator[tuple[str, str, str]]:
         """Yield what differs from the report: the name, what it shows, what was sent.
@@ -109,10 +109,10 @@ def tickets_are_listed(context: RunContext, operation: Operation) -> Findings:
     # A service may take a while to list a new ticket.
     looks = context.require_each(*LATE_TICKETS)
     known_numbers = {"", *(entry.number for entry in entries(looks))}
-    for made in submitted.TICKET.made(context):
-        number = submitted.TICKET.number(made)
+    for made in submission_timelines.TICKET.made(context):
+        number = submission_timelines.TICKET.number(made)
         if number not in known_numbers:
-            message = f"ticket {number} is listed under none of {', '.join(labels.FILTERS)}"
+            message = f"ticket {number} is listed under none of {', '.join(probe_labels.FILTERS)}"
             yield Finding(message, (made, *looks), "data.list[]", cause="ticket not listed")
             return
 
@@ -145,7 +145,7 @@ def tickets_have_one_status(context: RunContext, operation: Operation) -> Judgem
 
 
 def _misplaced(message: str, *entry: TicketEntry) -> Finding:
-    of_any_status = labels.FILTERS[0] in [entry.kind for entry in entry]
+    of_any_status = probe_labels.FILTERS[0] in [entry.kind for entry in entry]
     basis = fact_basis("tickets.unknown") if of_any_status else None
     cause = "status and flag" if len(entry) == 1 else "two statuses"
     exchanges = tuple(entry.exchange for entry in entry)
@@ -197,8 +197,8 @@ def tickets_are_listed_in_any_case(context: RunContext, ticket: TicketEntry) -> 
 @each(tickets_of_the_caller, once=True, vacuous="no ticket that was submitted is listed")
 def tickets_echo_what_was_reported(context: RunContext, ticket: TicketEntry) -> Findings:
     """A listed ticket has the hash and the chain that were reported."""
-    for made in submitted.TICKET.made(context):
-        if submitted.TICKET.number(made) == ticket.number:
+    for made in submission_timelines.TICKET.made(context):
+        if submission_timelines.TICKET.number(made) == ticket.number:
             for name, shown, sent in ticket.altered(made.members):
                 message = f"{name} of the ticket is {shown[:80]!r}, reported was {sent!r}"
                 yield Finding(message, (made, ticket.exchange), f"data.list[].{name}")
@@ -252,7 +252,7 @@ def check_agrees_with_the_list(context: RunContext, operation: Operation) -> Jud
         return exchange.data.get("succeeded"), exchange.data.get("solution")
 
     checked = context.require_success(check)
-    number = submitted.TICKET.number(context.require_success(plain_probe(ids.TICKET)))
+    number = submission_timelines.TICKET.number(context.require_success(plain_probe(ids.TICKET)))
     listed_early, listed_late = (
         [entry for entry in _listed(context, names) if entry.number == number]
         for names in (EARLY_TICKETS, LATE_TICKETS)
@@ -385,7 +385,7 @@ def same_report_is_one_ticket(context: RunContext, operation: Operation) -> Find
 
 def _own_numbers(context: RunContext) -> set[str]:
     made = {
-        submitted.TICKET.number(exchange)
+        submission_timelines.TICKET.number(exchange)
         for exchange in context.of(ids.TICKET)
         if exchange.succeeded
     }

@@ -1,19 +1,19 @@
-"""Rules about HTTP and JSON: statuses, connections, bodies as bytes, and how long answers take."""
+"""How long answers take: against `expireTime`, against others of their kind, throughout a run."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 
-from mockserver.conformance.checks.evidence import (
+from mockserver.conformance.checks.check_decorators import counting
+from mockserver.conformance.checks.judged_exchanges import (
     any_successes,
     check_answered,
     sent,
 )
-from mockserver.conformance.checks.frame import counting
-from mockserver.conformance.checks.probes import EVERY, LISTS, V1_ORDERS, V2_QUOTES, probes
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
-from mockserver.conformance.requests.late_answers import again, is_far_slower
+from mockserver.conformance.checks.shared_probes import EVERY, LISTS, V1_ORDERS, V2_QUOTES, probes
+from mockserver.conformance.requests.late_answer_retries import again, is_far_slower
 from mockserver.conformance.requests.probe import PLAIN
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, NoAnswer

@@ -1,7 +1,6 @@
-"""Rules about sound requests, which the service has to accept.
+"""Requests for what the lists offer, which the service has to accept: each chain and token.
 
-These are other forms of the usual request, and requests made of what the lists offer. A refusal is
-reported only where a second look at the list still offers what was requested.
+A refusal is reported only where a second look at the list still offers what was requested.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,7 +8,9 @@ from contextlib import suppress
 from decimal import Decimal
 
 from mockserver.conformance.checks.acceptance import FEWEST_REQUESTS
-from mockserver.conformance.checks.evidence import (
+from mockserver.conformance.checks.answered_quotes import token_at
+from mockserver.conformance.checks.check_decorators import EDGES, counting
+from mockserver.conformance.checks.judged_exchanges import (
     chains_named,
     check_is_there,
     in_words,
@@ -17,8 +18,8 @@ from mockserver.conformance.checks.evidence import (
     require_answer,
     wrongly_refused,
 )
-from mockserver.conformance.checks.frame import EDGES, counting
-from mockserver.conformance.checks.probes import (
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
+from mockserver.conformance.checks.shared_probes import (
     CHAINS_LOOKED_AT_TWICE,
     COMPARED_QUOTES,
     SWAP_CALLS,
@@ -26,12 +27,10 @@ from mockserver.conformance.checks.probes import (
     probe,
     probes,
 )
-from mockserver.conformance.checks.quoting import token_at
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
-from mockserver.conformance.discovery import amounts, routes
+from mockserver.conformance.discovery import amounts, token_routes
 from mockserver.conformance.discovery.amount_units import accepted, attempts
 from mockserver.conformance.discovery.inventory import inventory_of, requested_chain, tokens_in
-from mockserver.conformance.requests.cells import Cell
+from mockserver.conformance.requests.chain_token_pairs import Cell
 from mockserver.conformance.requests.edge_cases import WITHIN
 from mockserver.conformance.requests.edge_follow_ups import (
     order_again,
@@ -39,10 +38,10 @@ from mockserver.conformance.requests.edge_follow_ups import (
     refused_orders,
     refused_tokens,
 )
-from mockserver.conformance.requests.labels import SAMPLES
+from mockserver.conformance.requests.probe_labels import SAMPLES
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
-from mockserver.conformance.session.names import ProbeName, plain_probe
+from mockserver.conformance.session.probe_names import ProbeName, plain_probe
 from mockserver.conformance.verdict import Inconclusive, Verdict
 from mockserver.contract import Layer, Operation, fact_basis, ids, shipped_facts
 
@@ -135,7 +134,7 @@ def listed_tokens_can_be_moved(context: RunContext, operation: Operation) -> Fin
     if accepted(context, ids.BRIDGE) is None:
         yield _no_quote_at_all(context, sent)
         return
-    if routes.scale_of(context, ids.BRIDGE) == 1:
+    if token_routes.scale_of(context, ids.BRIDGE) == 1:
         yield from _plain_token_refused(context, context.sent(*tried[:2]))
     unclear = ""
     for name, more_name, *controls in zip(
@@ -245,8 +244,8 @@ def _amount_is_sound(context: RunContext, quote: Exchange) -> bool:
         exchange.succeeded and exchange.parameters.get("symbol") == symbol for exchange in others
     ):
         return True
-    price = routes.price_of(context, token)
-    return routes.is_stable(token) or (price is not None and routes.is_plausible(price))
+    price = token_routes.price_of(context, token)
+    return token_routes.is_stable(token) or (price is not None and token_routes.is_plausible(price))
 
 
 def _plain_token_refused(context: RunContext, pair: list[Exchange]) -> Findings:

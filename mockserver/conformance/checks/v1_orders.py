@@ -1,4 +1,4 @@
-"""Orders of both generations over time: what is reported of them, above all at their end.
+"""Orders of v1 over time: found by their user and chain alone, and paid as submitted.
 
 The form of v1 `data` is not published, so it is read by role.
 """
@@ -6,12 +6,13 @@ The form of v1 `data` is not published, so it is read by role.
 from decimal import Decimal
 from itertools import chain
 
-from mockserver.conformance.checks.evidence import (
+from mockserver.conformance.checks.answered_quotes import echoed, named_quote, quotes
+from mockserver.conformance.checks.check_decorators import counting
+from mockserver.conformance.checks.judged_exchanges import (
     WITHOUT_SUBMISSIONS,
     require_answer,
     says_it_is_away,
 )
-from mockserver.conformance.checks.frame import counting
 from mockserver.conformance.checks.orders import (
     QUOTED_FACTOR,
     SHORTEST_HASH,
@@ -20,10 +21,9 @@ from mockserver.conformance.checks.orders import (
     left_of,
     quote_taken,
 )
-from mockserver.conformance.checks.probes import probe, probes
-from mockserver.conformance.checks.quoting import echoed, named_quote, quotes
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
-from mockserver.conformance.checks.submitted import (
+from mockserver.conformance.checks.shared_probes import probe, probes
+from mockserver.conformance.checks.submission_timelines import (
     IN_ANOTHER_CASE,
     V1_ORDER,
     StampControls,
@@ -34,12 +34,12 @@ from mockserver.conformance.checks.submitted import (
 )
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.inventory import inventory_of
-from mockserver.conformance.discovery.listing import folded, holds, scalar, text
-from mockserver.conformance.requests.planned import V1_ORDER_STATUSES
+from mockserver.conformance.discovery.member_roles import folded, holds, scalar, text
+from mockserver.conformance.requests.probe_table import V1_ORDER_STATUSES
 from mockserver.conformance.requests.valid import fresh_hash
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import ProbeName, plain_probe
+from mockserver.conformance.session.probe_names import ProbeName, plain_probe
 from mockserver.contract import Layer, Operation, fact_basis, ids
 
 _ECHOED = {

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from mockserver import contract as contracts
 from mockserver.clock import ticks_ms
-from mockserver.conformance.checks.catalog import RULES
-from mockserver.conformance.comparison.answers import (
+from mockserver.conformance.checks.all_rules import RULES
+from mockserver.conformance.comparison.answer_differences import (
     OF_THE_WORLD,
     AnswerReading,
     Difference,
@@ -20,8 +20,8 @@ from mockserver.conformance.comparison.answers import (
     differences,
     missing_answer,
 )
-from mockserver.conformance.comparison.forms import changes, same_operations, unshown
-from mockserver.conformance.comparison.requests import (
+from mockserver.conformance.comparison.drift import changes, same_operations, unshown
+from mockserver.conformance.comparison.mirrored_requests import (
     Mirror,
     Pair,
     ReplayedRequests,
@@ -30,13 +30,13 @@ from mockserver.conformance.comparison.requests import (
     recorded_run,
 )
 from mockserver.conformance.comparison.result import LONGEST, Comparison, Occurrence, SideSummary
-from mockserver.conformance.comparison.values import Band, Place, Roles
+from mockserver.conformance.comparison.value_differences import Band, Place, Roles
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.masking import Masker, masker_for, visible
-from mockserver.conformance.runs.journal import Run, is_journal, read_run, request_key
+from mockserver.conformance.runs.fresh_stamps import begin_with_the_time
 from mockserver.conformance.runs.planner import context_of, permit_of
+from mockserver.conformance.runs.run_journal import Run, is_journal, read_run, request_key
 from mockserver.conformance.runs.runner import run
-from mockserver.conformance.runs.stamping import begin_with_the_time
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.permit import Refusing, Spent
 from mockserver.conformance.session.session import Session, Watch
@@ -44,8 +44,8 @@ from mockserver.conformance.session.target import Target, UnsafeOrWrong, target_
 from mockserver.conformance.session.transport import Transport
 from mockserver.contract import Contract, Generation, Operation
 from mockserver.contract.dialect import DIALECTS
+from mockserver.fast_dataclass import dataclass
 from mockserver.recordings import shipped_names
-from mockserver.values import dataclass
 from mockserver.wording import listed, one_line
 
 MOST_REPEATS = 30

@@ -4,10 +4,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 from enum import StrEnum
 
-from mockserver.conformance.comparison.answers import SILENT, Difference, DifferenceKind, dotted
-from mockserver.conformance.comparison.values import Place
+from mockserver.conformance.comparison.answer_differences import (
+    SILENT,
+    Difference,
+    DifferenceKind,
+    dotted,
+)
+from mockserver.conformance.comparison.value_differences import Place
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json, picked
-from mockserver.values import dataclass
 from mockserver.wording import counted, listed, one_line, reason_lines
 
 FORMAT = "crosschain-mock/comparison@1"

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.inventory import ListedToken
-from mockserver.conformance.discovery.routes import (
+from mockserver.conformance.discovery.token_routes import (
     OTHER_AMOUNTS,
     TokenRoute,
     bridge_routes,
@@ -20,11 +20,11 @@ from mockserver.conformance.discovery.routes import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import VALID, ProbeName
+from mockserver.conformance.session.probe_names import VALID, ProbeName
 from mockserver.conformance.verdict import Inconclusive, NotRun, if_known
 from mockserver.contract import ids
+from mockserver.fast_dataclass import value_class
 from mockserver.jsontext import plain
-from mockserver.values import value_class
 
 ATTEMPT_NAMES = (VALID, "other reading", "second route", "third route")
 _PLAIN, _OTHER_READING, _SECOND_ROUTE, _THIRD_ROUTE = ATTEMPT_NAMES

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import field, replace
 
-from mockserver.conformance.discovery.listing import (
+from mockserver.conformance.discovery.member_roles import (
     ListItem,
     count,
     folded,
@@ -17,13 +17,13 @@ from mockserver.conformance.discovery.listing import (
     roles_by_value,
     text,
 )
-from mockserver.conformance.session.bindings import ROLES, Bindings
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.conformance.session.list_probes import ANOTHER_NAME, FIRST_LIST_PROBES
+from mockserver.conformance.session.role_bindings import ROLES, Bindings
 from mockserver.contract import ids, shipped_facts
+from mockserver.fast_dataclass import dataclass, value_class
 from mockserver.jsontext import Json
-from mockserver.values import dataclass, value_class
 
 _WORDS = shipped_facts().names["words"]
 # Longer texts are no names.

@@ -8,14 +8,14 @@ one; these are refused only by a service that checks its own list.
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
-from mockserver import documents, resources
+from mockserver import file_formats, resources
 from mockserver.conformance.discovery.inventory import (
     ListedChain,
     ListedToken,
     inventories,
     inventory_of,
 )
-from mockserver.conformance.discovery.listing import folded
+from mockserver.conformance.discovery.member_roles import folded
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import cached
 
@@ -78,7 +78,7 @@ def tokens_elsewhere(tokens: Sequence[ListedToken], chain: str) -> Iterator[List
 @cache
 def _shipped_chains(generation: str) -> tuple[ListedChain, ...]:
     path, chains = resources.fixtures() / "catalog" / "chains.yaml", list[ListedChain]()
-    for row in documents.read(path, "catalog").value["chains"]:
+    for row in file_formats.read(path, "catalog").value["chains"]:
         first = row.get("v1", {}).get("name", "")
         names = tuple(filter(None, (first, row["nickname"], row.get("full_name", ""))))
         name = first if generation == "v1" and first else row["nickname"]

@@ -45,5 +45,5 @@ _STAGES = {
     "delivery": ("delivery", "delivery"),
     "sequences": ("sequences", "sequences"),
     "examples": ("explore", "explore"),
-    "deep": ("deep", "deep"),
+    "deep": ("schemathesis_stage", "deep"),
 }

@@ -12,9 +12,9 @@ from itertools import product
 from mockserver.conformance.basis import basis_of_required, stated
 from mockserver.conformance.session.context import RunContext
 from mockserver.contract import Basis, BasisKind, Field, Operation, fact_basis
-from mockserver.exchange import Request
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Request
 from mockserver.jsontext import Json, Schema
-from mockserver.values import dataclass
 
 UNKNOWN_DOMAINS = (
     "feeLevel",

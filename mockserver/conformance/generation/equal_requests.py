@@ -6,9 +6,9 @@ Nothing is sent for it.
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from mockserver.conformance.checks.evidence import request_key
+from mockserver.conformance.checks.judged_exchanges import request_key
 from mockserver.conformance.checks.lists import items_without_prices
-from mockserver.conformance.discovery.clocks import seconds_between
+from mockserver.conformance.discovery.service_clock import seconds_between
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 

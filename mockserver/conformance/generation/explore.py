@@ -10,26 +10,26 @@ from hypothesis import strategies as st
 from hypothesis.errors import HypothesisException
 from hypothesis.strategies import SearchStrategy
 
-from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.all_rules import RULES
 from mockserver.conformance.checks.rule import Finding, Outcome
 from mockserver.conformance.generation import stages
 from mockserver.conformance.generation.constraints import assumed_domains
 from mockserver.conformance.generation.feedback import Novelty, informative_variations
 from mockserver.conformance.generation.isolated_hypothesis import each, isolated_hypothesis, quiet
-from mockserver.conformance.generation.relations import (
+from mockserver.conformance.generation.metamorphic import (
     Relation,
     related_problems,
     relations_of,
 )
-from mockserver.conformance.generation.strategies import Broken, RequestStrategies, any_of
+from mockserver.conformance.generation.request_strategies import Broken, RequestStrategies, any_of
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.valid import valid_request
-from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import Verdict, if_known
 from mockserver.contract import Contract, Layer, Operation, ids
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 _MOST_CAUSES = 6
 # Of two drawn requests, the one with more new values is sent.

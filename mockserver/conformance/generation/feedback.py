@@ -11,10 +11,10 @@ from mockserver.conformance.generation.constraints import parts_of
 from mockserver.conformance.requests.edge_cases import inputs
 from mockserver.conformance.requests.variations import VARIATIONS
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange, cached
+from mockserver.conformance.session.request_draft import Draft
 from mockserver.contract import Operation
-from mockserver.exchange import Request
+from mockserver.http_messages import Request
 from mockserver.jsontext import Json
 
 InputPlace = tuple[str, str]

@@ -11,19 +11,19 @@ from hypothesis import seed as seeded
 from hypothesis.errors import Flaky, StopTest
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
-from mockserver.conformance.checks.evidence import in_words
+from mockserver.conformance.checks.judged_exchanges import in_words
 from mockserver.conformance.checks.rule import Finding, Outcome
 from mockserver.conformance.generation.isolated_hypothesis import quiet
 from mockserver.conformance.generation.stages import GenerationStage, Sender
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.valid import fresh_hash, valid_request
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import NotRun, Verdict
 from mockserver.contract import Basis
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 log = logging.getLogger("mockserver.conformance")
 

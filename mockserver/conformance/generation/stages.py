@@ -8,25 +8,25 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
-from mockserver import documents, resources
+from mockserver import file_formats, resources
 from mockserver.conformance.basis import basis_of
-from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.all_rules import RULES
 from mockserver.conformance.checks.judge import outcome_of
 from mockserver.conformance.checks.rule import Finding, Outcome, Rule
 from mockserver.conformance.discovery.amounts import number
 from mockserver.conformance.options import Options
-from mockserver.conformance.requests.saved import SavedRequest, saved_request
+from mockserver.conformance.requests.user_probes import SavedRequest, saved_request
 from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.session.permit import Refusing, Spent
+from mockserver.conformance.session.probe_names import ProbeName
+from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import Severity, Verdict, if_known
 from mockserver.contract import Basis, BasisKind, Contract, Layer, Operation, fact_basis, ids
-from mockserver.contract.fields import sentence
-from mockserver.values import dataclass
+from mockserver.contract.input_fields import sentence
+from mockserver.fast_dataclass import dataclass
 
 _NEAR_MS = 2_000
 # Times from here on count milliseconds, lower ones seconds.
@@ -190,7 +190,7 @@ def _failure(row: Mapping[str, Any]) -> FailureKind:
     return FailureKind(row["cause"], row["says"], basis, row.get("at", ""), row.get("place", ""))
 
 
-_TABLE = documents.read(resources.schemas() / "stages.yaml", "stages").value
+_TABLE = file_formats.read(resources.schemas() / "stages.yaml", "stages").value
 STAGES = tuple(
     GenerationStage(
         name,

@@ -6,17 +6,17 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from mockserver import documents
+from mockserver import file_formats
 from mockserver.clock import wall_ms
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.report.causes import Acceptance, Cause, ReportedFinding, general_place
 from mockserver.conformance.report.model import Report
 from mockserver.conformance.verdict import Verdict
-from mockserver.documents import Document
 from mockserver.errors import InvalidFile, Problem
+from mockserver.fast_dataclass import dataclass
+from mockserver.file_formats import Document
 from mockserver.jsontext import Json
-from mockserver.validation import did_you_mean
-from mockserver.values import dataclass
+from mockserver.suggestions import did_you_mean
 
 FORMAT = "crosschain-mock/baseline@1"
 _LONGEST_PLACE = 1000
@@ -61,7 +61,7 @@ class Baseline:
 
 def read_baseline(file: Path) -> Baseline:
     """Return the acceptances of a file. Raises `InvalidFile` with every problem and its line."""
-    document = documents.read(file, "baseline")
+    document = file_formats.read(file, "baseline")
     problems: list[Problem] = []
     entries = []
     for number, row in enumerate(document.value["accepted"]):
@@ -227,8 +227,10 @@ def _entry(
     operations = tuple(row.get("operations", ()))
     if "operation" in row:
         operations = (*operations, row["operation"])
-    word = documents.value_of(Acceptance, row, line=document.lines().get(("accepted", number)))
-    return documents.value_of(BaselineEntry, row, acceptance=word, last=last, operations=operations)
+    word = file_formats.value_of(Acceptance, row, line=document.lines().get(("accepted", number)))
+    return file_formats.value_of(
+        BaselineEntry, row, acceptance=word, last=last, operations=operations
+    )
 
 
 def _can_be_named(place: str) -> bool:

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from mockserver.conformance.checks.rule import Finding, Outcome, Rule
-from mockserver.conformance.report.exchanges import ReportedExchange
+from mockserver.conformance.report.shown_exchanges import ReportedExchange
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import UNJUDGED, Verdict, fails
 from mockserver.contract import Basis
+from mockserver.fast_dataclass import dataclass
 from mockserver.validation import dotted
-from mockserver.values import dataclass
 
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`")
 _VALUE = re.compile(r"0x[0-9a-fA-F]+|[0-9a-fA-F]{16,}|[-+]?\d[\d.,_]*(?:[eE][-+]?\d+)?%?")

@@ -13,16 +13,16 @@ from mockserver.conformance.checks.schema import (
     parts_of,
     parts_of_request,
 )
-from mockserver.conformance.checks.submitted import ORDER, TICKET, V1_ORDER
+from mockserver.conformance.checks.submission_timelines import ORDER, TICKET, V1_ORDER
 from mockserver.conformance.generation.constraints import KEYWORDS
 from mockserver.conformance.result import Result
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import ProbeName
+from mockserver.conformance.session.probe_names import ProbeName
 from mockserver.contract import Basis, Contract, Operation, ids
-from mockserver.exchange import Request
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Request
 from mockserver.jsontext import Json
 from mockserver.validation import Violation
-from mockserver.values import dataclass
 
 _KEYWORDS = (*KEYWORDS, "const", "not")
 _BRANCHES = ("then", "else", "items")

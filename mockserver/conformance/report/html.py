@@ -14,13 +14,18 @@ from string import Formatter
 
 from mockserver import __version__
 from mockserver.conformance.report.causes import Cause
-from mockserver.conformance.report.exchanges import ReportedExchange
-from mockserver.conformance.report.marking import MarkedSpan, answer_spans, body_spans, head_spans
+from mockserver.conformance.report.highlighting import (
+    MarkedSpan,
+    answer_spans,
+    body_spans,
+    head_spans,
+)
 from mockserver.conformance.report.masking import BodyText
 from mockserver.conformance.report.model import Report
-from mockserver.conformance.report.testing import command_again
+from mockserver.conformance.report.reproductions import command_again
+from mockserver.conformance.report.shown_exchanges import ReportedExchange
 from mockserver.conformance.verdict import FINDINGS, UNJUDGED, UNREACHED, Verdict
-from mockserver.headers import policy_hash
+from mockserver.mock_headers import policy_hash
 from mockserver.wording import counted, listed, one_line
 
 _FOLDER = Path(__file__).parent

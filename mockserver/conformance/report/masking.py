@@ -10,9 +10,9 @@ from urllib.parse import quote, quote_plus, unquote_plus
 
 from mockserver.conformance.session.caller import SECRET_HEADERS, Caller
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.exchange import Request, Response
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Request, Response
 from mockserver.recordings.redaction import Redactor
-from mockserver.values import dataclass
 
 # Shorter or plainer values occur by chance elsewhere, and would mask innocent text.
 _SHORTEST = 8

@@ -7,7 +7,7 @@ from mockserver.conformance.requests.probe import Group, Probe, ProbeIndex, Stag
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.conformance.verdict import Severity, Verdict
 from mockserver.contract import Assumption, Basis, BasisKind, Contract, shipped_facts
-from mockserver.validation import did_you_mean
+from mockserver.suggestions import did_you_mean
 
 _WHY = {
     Severity.CRITICAL: "if it does not hold, money may be lost or paid twice",

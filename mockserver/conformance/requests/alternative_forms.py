@@ -16,23 +16,23 @@ from mockserver.conformance.basis import basis_of_input
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import decimals_of, plain_attempt
 from mockserver.conformance.discovery.inventory import twins_of
-from mockserver.conformance.discovery.routes import OTHER_AMOUNTS
-from mockserver.conformance.requests import labels
+from mockserver.conformance.discovery.token_routes import OTHER_AMOUNTS
+from mockserver.conformance.requests import probe_labels
 from mockserver.conformance.requests.negative import DraftChange, signed
-from mockserver.conformance.requests.planned import planned
 from mockserver.conformance.requests.probe import Build, Probe, Stage
+from mockserver.conformance.requests.probe_table import planned
 from mockserver.conformance.requests.valid import fresh_hash
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft
-from mockserver.conformance.session.names import ProbeName
+from mockserver.conformance.session.probe_names import ProbeName
+from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.verdict import NotRun
 from mockserver.contract import Basis, fact_basis, ids, load
-from mockserver.contract.fields import AMOUNT_ROLES, CHAIN_ROLES
-from mockserver.documents import Document
+from mockserver.contract.input_fields import AMOUNT_ROLES, CHAIN_ROLES
+from mockserver.fast_dataclass import dataclass
+from mockserver.file_formats import Document
 from mockserver.jsontext import Json, plain
 from mockserver.tables import look_up
-from mockserver.values import dataclass
 
 _TIME_OUT = "headers.expireTime"
 # Ten years: longer than a clock may be wrong.
@@ -276,7 +276,7 @@ def _sending(place: str, value: Json) -> DraftChange:
 
 def forms_of(document: Document) -> tuple[AlternativeForm, ...]:
     """Return the forms of a table. Raises `InvalidFile` for a name that nothing has."""
-    rows = labels.made_of(document, "forms", lambda row: [_form(row, of) for of in row["of"]])
+    rows = probe_labels.made_of(document, "forms", lambda row: [_form(row, of) for of in row["of"]])
     return tuple(chain.from_iterable(rows.values()))
 
 
@@ -294,5 +294,5 @@ def _form(row: Mapping[str, Json], of: str) -> AlternativeForm:
     return AlternativeForm(of, row["words"], row["input"], row["with"], basis, change)
 
 
-ALTERNATIVES: tuple[AlternativeForm, ...] = forms_of(labels.shipped_requests())
+ALTERNATIVES: tuple[AlternativeForm, ...] = forms_of(probe_labels.shipped_requests())
 """Every alternative form; those of one request in the order in which they are tried."""

@@ -7,7 +7,7 @@ from typing import TypeVar
 from mockserver.conformance.discovery.inventory import (
     ListedToken,
 )
-from mockserver.conformance.discovery.routes import (
+from mockserver.conformance.discovery.token_routes import (
     TokenRoute,
     plain_tokens,
 )

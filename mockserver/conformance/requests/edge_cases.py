@@ -24,7 +24,7 @@ from mockserver.conformance.discovery.inventory import (
     inventory_of,
     requested_chain,
 )
-from mockserver.conformance.discovery.routes import (
+from mockserver.conformance.discovery.token_routes import (
     TokenRoute,
     addressed_tokens,
     bridges,
@@ -38,7 +38,7 @@ from mockserver.conformance.discovery.routes import (
     v1_tokens,
 )
 from mockserver.conformance.discovery.unlisted import tokens_elsewhere, unlisted_chains
-from mockserver.conformance.requests.cells import (
+from mockserver.conformance.requests.chain_token_pairs import (
     Cell,
     cells_known,
     cells_of,
@@ -67,13 +67,13 @@ from mockserver.conformance.requests.valid import (
 )
 from mockserver.conformance.requests.variations import InputValue, at_edges
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft
-from mockserver.conformance.session.names import Edge, EdgeKind, ProbeName
+from mockserver.conformance.session.probe_names import Edge, EdgeKind, ProbeName
+from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.verdict import Inconclusive, NotRun, if_known
 from mockserver.contract import Field, Operation, ids
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json, Schema
-from mockserver.signing.developer import HEADERS
-from mockserver.values import dataclass
+from mockserver.signing.developer_signatures import HEADERS
 
 _T = TypeVar("_T")
 _MANY_DIGITS, _LONGER, _MOST_BACK = (33, 43), 400, 3

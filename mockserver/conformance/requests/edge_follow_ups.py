@@ -8,12 +8,12 @@ from mockserver.conformance.discovery.inventory import (
     ListedToken,
     inventory_of,
 )
-from mockserver.conformance.discovery.routes import (
+from mockserver.conformance.discovery.token_routes import (
     TokenRoute,
     bridges,
     plain_tokens,
 )
-from mockserver.conformance.requests.cells import (
+from mockserver.conformance.requests.chain_token_pairs import (
     Cell,
     cells_asked,
     cells_of,
@@ -31,9 +31,9 @@ from mockserver.conformance.requests.valid import (
     valid_request,
 )
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import Edge, EdgeKind, ProbeName
+from mockserver.conformance.session.probe_names import Edge, EdgeKind, ProbeName
+from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.contract import Operation, ids, shipped_facts
 

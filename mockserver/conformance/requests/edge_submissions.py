@@ -15,13 +15,12 @@ from mockserver.conformance.discovery.inventory import (
     ListedChain,
     inventory_of,
 )
-from mockserver.conformance.discovery.listing import folded
-from mockserver.conformance.discovery.routes import (
+from mockserver.conformance.discovery.member_roles import folded
+from mockserver.conformance.discovery.token_routes import (
     TokenRoute,
     bridges,
     v1_bridges,
 )
-from mockserver.conformance.requests.choices import BASE58, LENGTH_IN_BASE58
 from mockserver.conformance.requests.covering import (
     ends_of,
     feature_lister,
@@ -29,6 +28,7 @@ from mockserver.conformance.requests.covering import (
     in_random_order,
     smallest_cover,
 )
+from mockserver.conformance.requests.probe_functions import BASE58, LENGTH_IN_BASE58
 from mockserver.conformance.requests.valid import (
     fresh_address,
     fresh_hash,
@@ -36,7 +36,7 @@ from mockserver.conformance.requests.valid import (
     valid_request,
 )
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.names import Edge, EdgeKind
+from mockserver.conformance.session.probe_names import Edge, EdgeKind
 from mockserver.contract import ids, shipped_facts
 
 # What a request is about, as `valid_request` takes it.

@@ -8,11 +8,11 @@ from mockserver.conformance.requests.negative import DraftChange, NegativeCase
 from mockserver.conformance.requests.probe import Probe
 from mockserver.conformance.requests.variations import VARIATIONS, filled
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange, cached
-from mockserver.conformance.session.names import plain_probe
+from mockserver.conformance.session.probe_names import plain_probe
+from mockserver.conformance.session.request_draft import Draft
 from mockserver.contract import Contract, ids
-from mockserver.exchange import BadEncoding, query_pairs
+from mockserver.http_messages import BadEncoding, query_pairs
 
 WRONG_METHOD = "wrong method"
 UNKNOWN_PATH = "unknown path"

@@ -15,9 +15,9 @@ from mockserver import jsontext
 from mockserver.conformance.basis import basis_of_input, basis_of_required
 from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES
 from mockserver.conformance.discovery.inventory import inventory_of
-from mockserver.conformance.discovery.routes import OTHER_AMOUNTS, usable_tokens
-from mockserver.conformance.requests.labels import made_of, shipped_requests
+from mockserver.conformance.discovery.token_routes import OTHER_AMOUNTS, usable_tokens
 from mockserver.conformance.requests.probe import Probe, Stage
+from mockserver.conformance.requests.probe_labels import made_of, shipped_requests
 from mockserver.conformance.requests.valid import fresh_hash, plain_or_unknown, valid_request
 from mockserver.conformance.requests.variations import (
     InputValue,
@@ -28,17 +28,17 @@ from mockserver.conformance.requests.variations import (
 )
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft, draft_of
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import VALID, ProbeName
+from mockserver.conformance.session.probe_names import VALID, ProbeName
+from mockserver.conformance.session.request_draft import Draft, draft_of
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
 from mockserver.contract import Basis, Contract, Field, Operation, fact_basis, ids
 from mockserver.contract.facts import basis_in_words
-from mockserver.documents import Document
+from mockserver.fast_dataclass import dataclass
+from mockserver.file_formats import Document
 from mockserver.jsontext import Json
 from mockserver.signing.keyring import EXAMPLE_WALLET_KEY
 from mockserver.tables import look_up
-from mockserver.values import dataclass
 
 DraftChange = Callable[[Draft, RunContext], Draft]
 """Changes a request. Raises `NotRun` where it has nothing to change."""

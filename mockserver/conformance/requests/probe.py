@@ -6,9 +6,9 @@ from enum import IntEnum
 from itertools import chain
 
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft
-from mockserver.conformance.session.names import VALID
-from mockserver.values import dataclass
+from mockserver.conformance.session.probe_names import VALID
+from mockserver.conformance.session.request_draft import Draft
+from mockserver.fast_dataclass import dataclass
 
 
 class Stage(IntEnum):

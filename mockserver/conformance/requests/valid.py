@@ -13,8 +13,8 @@ from mockserver.conformance.discovery.amount_units import (
     reading_of,
 )
 from mockserver.conformance.discovery.inventory import ListedToken, inventory_of
-from mockserver.conformance.discovery.listing import text
-from mockserver.conformance.discovery.routes import (
+from mockserver.conformance.discovery.member_roles import text
+from mockserver.conformance.discovery.token_routes import (
     ROUTE_ROLES,
     TokenRoute,
     addressed_tokens,
@@ -26,13 +26,13 @@ from mockserver.conformance.discovery.routes import (
     swap_routes,
     v1_chain_pair,
 )
-from mockserver.conformance.requests.labels import FILTERS
+from mockserver.conformance.requests.probe_labels import FILTERS
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft
-from mockserver.conformance.session.names import ProbeName, plain_probe
+from mockserver.conformance.session.probe_names import ProbeName, plain_probe
+from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.verdict import NotRun, if_known
 from mockserver.contract import Field, Operation, ids
-from mockserver.contract.fields import AMOUNT_ROLES
+from mockserver.contract.input_fields import AMOUNT_ROLES
 from mockserver.jsontext import Json
 
 SLIPPAGE = "100"

@@ -17,15 +17,15 @@ from typing import Any, TypeGuard
 
 from mockserver.conformance.discovery.amount_units import Reading, reading_of
 from mockserver.conformance.discovery.inventory import inventories, inventory_of
-from mockserver.conformance.requests.labels import made_of, shipped_requests
+from mockserver.conformance.requests.probe_labels import made_of, shipped_requests
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.verdict import NotRun
 from mockserver.contract import Basis, Field, fact_basis, ids, load
-from mockserver.documents import Document
+from mockserver.fast_dataclass import dataclass
+from mockserver.file_formats import Document
 from mockserver.jsontext import Json, plain
 from mockserver.tables import look_up
-from mockserver.values import dataclass
 
 MakeValue = Callable[[Json, RunContext, str], Json]
 """Makes a value of the right one; the text is the label of a random draw. Raises `NotRun`."""

@@ -5,8 +5,8 @@ from typing import Unpack
 
 from mockserver.conformance.result import INTERRUPTED, Result
 from mockserver.conformance.runs import runner
-from mockserver.conformance.runs.journal import journalled
-from mockserver.conformance.runs.settings import RunOptions, options_of
+from mockserver.conformance.runs.option_reading import RunOptions, options_of
+from mockserver.conformance.runs.run_journal import journalled
 from mockserver.conformance.session.target import target_of
 
 

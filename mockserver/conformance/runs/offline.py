@@ -6,27 +6,28 @@ from dataclasses import replace
 from functools import partial
 
 from mockserver import contract as contracts
-from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.all_rules import RULES
 from mockserver.conformance.checks.judge import judged, outcome_of
 from mockserver.conformance.checks.rule import Finding, Outcome
-from mockserver.conformance.discovery.clocks import seconds_of, stamp_of, with_stamp
+from mockserver.conformance.discovery.service_clock import seconds_of, stamp_of, with_stamp
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.failure_text import complaint
-from mockserver.conformance.requests.catalog import index_of
+from mockserver.conformance.requests.all_probes import index_of
 from mockserver.conformance.requests.probe import PLAIN, Probe
 from mockserver.conformance.requests.variations import MistakeKind
 from mockserver.conformance.result import Result
-from mockserver.conformance.runs.journal import RunEntry
 from mockserver.conformance.runs.planner import context_of
+from mockserver.conformance.runs.run_journal import RunEntry
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Answer, Exchange
-from mockserver.conformance.session.names import VALID, plain_probe
+from mockserver.conformance.session.probe_names import VALID, plain_probe
 from mockserver.conformance.session.session import ON_PURPOSE_MS
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import Inconclusive, NotRun, Verdict
 from mockserver.contract import Contract, Operation
-from mockserver.exchange import Headers, Request
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Headers, Request
 from mockserver.recordings import (
     MatchRules,
     RecordedExchange,
@@ -35,7 +36,6 @@ from mockserver.recordings import (
     load_rules,
     read_request,
 )
-from mockserver.values import dataclass
 
 _LABEL = "label of the recording"
 _MASKED = "places of the answer that are masked"

@@ -8,9 +8,9 @@ from fnmatch import fnmatchcase
 from itertools import chain, islice, zip_longest
 
 from mockserver import contract as contracts
-from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.all_rules import RULES
 from mockserver.conformance.checks.rule import Rule
-from mockserver.conformance.checks.submitted import LOOKS_AT_ALL, ORDER, TICKET, V1_ORDER
+from mockserver.conformance.checks.submission_timelines import LOOKS_AT_ALL, ORDER, TICKET, V1_ORDER
 from mockserver.conformance.generation.stages import stage_rules
 from mockserver.conformance.options import (
     DEFAULT_EXAMPLES,
@@ -20,7 +20,7 @@ from mockserver.conformance.options import (
     USUAL_CELLS,
     Options,
 )
-from mockserver.conformance.requests.catalog import probes_of
+from mockserver.conformance.requests.all_probes import probes_of
 from mockserver.conformance.requests.edge_cases import (
     EdgeCase,
     beyond_bounds,
@@ -28,20 +28,20 @@ from mockserver.conformance.requests.edge_cases import (
     edge_cases_of,
 )
 from mockserver.conformance.requests.edge_follow_ups import called_for
-from mockserver.conformance.requests.late_answers import FEWEST_ROUNDS, ROUNDS, suspects
+from mockserver.conformance.requests.late_answer_retries import FEWEST_ROUNDS, ROUNDS, suspects
 from mockserver.conformance.requests.probe import Need, Probe, ProbeIndex, Stage
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft
-from mockserver.conformance.session.names import Edge, EdgeKind, ProbeName
 from mockserver.conformance.session.permit import Limits, Permit
+from mockserver.conformance.session.probe_names import Edge, EdgeKind, ProbeName
+from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import Severity, if_known
 from mockserver.contract import Contract, Operation
-from mockserver.exchange import Request
-from mockserver.signing.developer import IN_LOWER_CASE
-from mockserver.validation import did_you_mean
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Request
+from mockserver.signing.developer_signatures import IN_LOWER_CASE
+from mockserver.suggestions import did_you_mean
 
 # A critical rule is worth three times the requests of a major one.
 _WORTH: Mapping[Severity, int] = {Severity.CRITICAL: 9, Severity.MAJOR: 3, Severity.MINOR: 1}

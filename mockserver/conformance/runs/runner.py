@@ -9,7 +9,7 @@ from functools import partial
 
 from mockserver import contract as contracts
 from mockserver.clock import ticks_ms
-from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.all_rules import RULES
 from mockserver.conformance.checks.judge import judged
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.generation import check_installed, generated
@@ -28,7 +28,7 @@ from mockserver.conformance.session.session import ExchangeKeeper, Session, Watc
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.session.transport import Transport
 from mockserver.contract import ids
-from mockserver.exchange import Request
+from mockserver.http_messages import Request
 
 OPENERS = {"v1": ids.V1_CHAINS, "v2": ids.CHAINS}
 """The list of each generation that a client reads first, and which needs nothing."""

@@ -3,11 +3,12 @@
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
-from mockserver.conformance.checks.submitted import LOOK_AGAIN_MS, LOOKS
+from mockserver.conformance.checks.submission_timelines import LOOK_AGAIN_MS, LOOKS
 from mockserver.conformance.checks.timing import is_late
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.result import INTERRUPTED
+from mockserver.conformance.runs.fresh_stamps import Retries
 from mockserver.conformance.runs.planner import (
     Plan,
     Requests,
@@ -17,12 +18,11 @@ from mockserver.conformance.runs.planner import (
     once_more,
     what_was_late,
 )
-from mockserver.conformance.runs.stamping import Retries
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.session.permit import Refusing, Spent
+from mockserver.conformance.session.probe_names import ProbeName
+from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
 

@@ -18,7 +18,7 @@ from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.session.transport import Transport
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Contract, Operation
-from mockserver.exchange import Request
+from mockserver.http_messages import Request
 
 _MOST_CANDIDATES = 8
 # A hint is not worth a longer wait.

@@ -3,17 +3,17 @@
 from dataclasses import field, replace
 
 from mockserver.clock import EXAMPLE_START_MS
-from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.request_draft import Draft
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import NotJson
-from mockserver.signing import developer, wallet
-from mockserver.signing.curve import SigningUnavailable
+from mockserver.signing import developer_signatures, wallet_signatures
 from mockserver.signing.keyring import (
     DEMO_APP_KEY,
     DEMO_APP_SECRET,
     EXAMPLE_ADDRESS,
     EXAMPLE_WALLET_KEY,
 )
-from mockserver.values import dataclass
+from mockserver.signing.wallet_libraries import SigningUnavailable
 
 MOST_TICKETS = 4
 """How many of the tickets that a list shows are looked up."""
@@ -41,7 +41,7 @@ class Caller:
     own_keys: bool = False
     timestamp_ms: int = EXAMPLE_START_MS
     fixed_time: bool = False
-    expire_ms: int = developer.EXPIRE_MS
+    expire_ms: int = developer_signatures.EXPIRE_MS
     address: str = EXAMPLE_ADDRESS
     wallet_key: str | None = field(default=EXAMPLE_WALLET_KEY, repr=False)
     wallet_signature: str = field(default="0x" + "1b" * 65, repr=False)
@@ -63,9 +63,10 @@ class Caller:
         own = (self.app_key, self.expire_ms, self.timestamp_ms)
         there = draft.headers if as_it_stands else {}
         sent = [
-            str(there.get(name, value)) for name, value in zip(developer.SIGNED, own, strict=True)
+            str(there.get(name, value))
+            for name, value in zip(developer_signatures.SIGNED, own, strict=True)
         ]
-        named = developer.DeveloperHeaders(*sent)
+        named = developer_signatures.DeveloperHeaders(*sent)
         made = named.signed(self.developer_signed(draft.sent_body, named))
         return replace(draft, headers={**draft.headers, **made})
 
@@ -80,14 +81,14 @@ class Caller:
         }
         return replace(draft, headers={**draft.headers, **made}) if made else draft
 
-    def developer_signed(self, body: bytes, headers: developer.DeveloperHeaders) -> str:
+    def developer_signed(self, body: bytes, headers: developer_signatures.DeveloperHeaders) -> str:
         """Return the signature of a v1 body under its headers."""
         try:
-            text = developer.signed_text(body, headers)
+            text = developer_signatures.signed_text(body, headers)
         except NotJson:
             # How such a body would be signed is not published.
             text = headers.text()
-        return developer.signature(text, self.app_secret)
+        return developer_signatures.signature(text, self.app_secret)
 
     def wallet_signed(self, body: bytes, address: str) -> str:
         """Return the signature of a 2.0 body for an address as it is sent (facts 3.2).
@@ -98,6 +99,8 @@ class Caller:
         if self.wallet_key is None:
             return self.wallet_signature
         try:
-            return wallet.signature(wallet.signed_text(body, address), self.wallet_key)
+            return wallet_signatures.signature(
+                wallet_signatures.signed_text(body, address), self.wallet_key
+            )
         except (NotJson, SigningUnavailable):
             return self.wallet_signature

@@ -6,14 +6,14 @@ from copy import copy
 from dataclasses import replace
 from typing import TypeVar
 
-from mockserver.conformance.session.bindings import Bindings
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.exchange import Cached, Exchange
 from mockserver.conformance.session.list_probes import ANOTHER_NAME, is_first_list
-from mockserver.conformance.session.names import ProbeName, plain_probe
+from mockserver.conformance.session.probe_names import ProbeName, plain_probe
+from mockserver.conformance.session.role_bindings import Bindings
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
 from mockserver.contract import Contract, Operation, ids
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 _T = TypeVar("_T")
 _LONGEST_RUN_MS = 86_400_000

@@ -7,12 +7,12 @@ from functools import cached_property, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from mockserver import jsontext
-from mockserver.conformance.session.names import ProbeName
+from mockserver.conformance.session.probe_names import ProbeName
 from mockserver.contract import Inputs, Operation
-from mockserver.exchange import Request
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Request
 from mockserver.jsontext import Json
 from mockserver.validation import Violation
-from mockserver.values import dataclass
 
 _T = TypeVar("_T")
 _P = ParamSpec("_P")

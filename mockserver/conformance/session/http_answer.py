@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import field
 
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 _LINE = 65_536
 _FIELDS = 128

@@ -1,7 +1,7 @@
 """The probes that read the lists, at the beginning of a run and at its end."""
 
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import VALID, ProbeName
+from mockserver.conformance.session.probe_names import VALID, ProbeName
 from mockserver.contract import ids, shipped_facts
 
 LIST_OPERATIONS = shipped_facts().lists

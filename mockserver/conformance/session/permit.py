@@ -8,9 +8,9 @@ from decimal import Decimal
 from mockserver import limits
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.contract import Contract
-from mockserver.exchange import Request, is_loopback
-from mockserver.headers import SAFE_METHODS
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Request, is_loopback
+from mockserver.mock_headers import SAFE_METHODS
 
 _NO_ACCOUNT = "needs a developer account on a host that is not local; give one: --set app-key=KEY"
 

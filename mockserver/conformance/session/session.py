@@ -4,30 +4,24 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import takewhile
 from typing import Protocol
 
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft
-from mockserver.conformance.session.exchange import Answer, Exchange, NoAnswer
-from mockserver.conformance.session.names import ProbeName
-from mockserver.conformance.session.permit import Refusing
+from mockserver.conformance.session.exchange import Answer, Exchange
+from mockserver.conformance.session.probe_names import ProbeName
+from mockserver.conformance.session.request_draft import Draft
+from mockserver.conformance.session.retry_after_and_giving_up import (
+    AnswersByGeneration,
+    check_somebody_answers,
+    retry_after_s,
+)
 from mockserver.conformance.session.transport import Transport
 from mockserver.contract import Operation
-from mockserver.exchange import Request
-from mockserver.headers import WORLD_HEADER
+from mockserver.http_messages import Request
+from mockserver.mock_headers import WORLD_HEADER
 
-# After two such troubles in a row, a generation is given up.
-_UNREACHABLE, _GIVE_UP = (NoAnswer.UNREACHABLE, NoAnswer.TLS), 2
-# How many time-outs in a row an operation may have.
-_HANGING = 2
-# How many different operations may time out in a row before their generation is given up.
-_ALL_HANG = 3
-# A longer wait than this would use up the time of the run.
-_LONGEST_RETRY_S = 20
 _PATIENCE_MS, _WAIT_MS = 6_000, 1_000
 # A stamp younger than the first stays as it is; one older than the second was set on purpose.
-# The header in which the mock names the world that answers.
 _MOMENT_MS, ON_PURPOSE_MS = 1_000, 1_800_000
 
 
@@ -80,7 +74,7 @@ class Session:
         # Requests that are to leave together, and wait for one another.
         self.collected: list[tuple[str, Draft]] = []
         # Of each generation, the operations that got a request, and whether an answer came.
-        self._answered: defaultdict[str, list[tuple[str, NoAnswer | None]]] = defaultdict(list)
+        self._answered: AnswersByGeneration = defaultdict(list)
 
     @property
     def sent(self) -> dict[str, int]:
@@ -134,7 +128,7 @@ class Session:
         ]
         waiting = [parts for parts, answer in zip(requests, recalled, strict=True) if not answer]
         for operation in {id(parts[2]): parts[2] for parts in waiting}.values():
-            self._check_somebody_answers(operation)
+            check_somebody_answers(operation, self._answered)
 
         def leaving(number: int) -> None:
             probe, request, operation = waiting[number]
@@ -203,7 +197,7 @@ class Session:
 
     def _answer(self, probe: str, operation: Operation, request: Request) -> Answer:
         generation, leaving = operation.generation.id, None
-        self._check_somebody_answers(operation)
+        check_somebody_answers(operation, self._answered)
         if self._keeper is not None and operation.writes:
             leaving = partial(self._keeper.begin, probe, request)
         answer = self.transport.send(generation, request, leaving)
@@ -213,32 +207,11 @@ class Session:
 
     def _when_asked_to_wait(self, answer: Answer, operation: Operation, request: Request) -> Answer:
         """Return the answer to a second request where the service puts a GET off."""
-        pause = _retry_after_s(answer)
+        pause = retry_after_s(answer)
         if pause is None or request.method != "GET":
             return answer
         self.transport.wait(pause * 1000)
         return self.transport.send(operation.generation.id, request)
-
-    def _check_somebody_answers(self, operation: Operation) -> None:
-        """Raise `Refusing` where a generation, or an operation, has not answered too often."""
-        generation = operation.generation.id
-        last = self._answered[generation][::-1]
-        trouble = last[0][1] if last else None
-        if trouble is not None:
-            in_a_row = [probe for probe, _ in takewhile(lambda pair: pair[1] is trouble, last)]
-            times = len(in_a_row)
-            if trouble in _UNREACHABLE and times >= _GIVE_UP:
-                raise Refusing(f"the {generation} service did not answer {times} times ({trouble})")
-            hung = dict.fromkeys(reversed(in_a_row))
-            if trouble is NoAnswer.TIMED_OUT and len(hung) >= _ALL_HANG:
-                names = ", ".join(hung)
-                raise Refusing(f"the {generation} service did not answer in time: {names} hung")
-        own = (came for probe, came in last if probe == operation.id)
-        times = sum(
-            no_answer is NoAnswer.TIMED_OUT for no_answer in takewhile(lambda came: came, own)
-        )
-        if times >= _HANGING:
-            raise Refusing(f"{operation.id} did not answer {times} times ({NoAnswer.TIMED_OUT})")
 
 
 def _growth(patience_ms: int) -> int:
@@ -250,13 +223,3 @@ def _growth(patience_ms: int) -> int:
     while sum(factor**turn for turn in range(waits)) * _WAIT_MS < patience_ms:
         factor += 1
     return factor
-
-
-def _retry_after_s(answer: Answer) -> int | None:
-    """Return the seconds a service asks to wait, where it does and they are bearable."""
-    if answer.status not in (429, 503):
-        return None
-    text = (answer.header("Retry-After") or "").strip()
-    if not (text.isascii() and text.isdecimal() and len(text) < 4):
-        return None
-    return int(text) if int(text) <= _LONGEST_RETRY_S else None

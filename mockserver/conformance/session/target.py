@@ -3,8 +3,8 @@
 from urllib.parse import urlsplit
 
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import is_loopback
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import is_loopback
 
 
 class UnsafeOrWrong(CrosschainMockError):

@@ -24,7 +24,7 @@ from mockserver.conformance.session.http_answer import (
 )
 from mockserver.conformance.session.permit import Limits, Permit, Refusing, Spent
 from mockserver.conformance.session.target import Target
-from mockserver.exchange import Request
+from mockserver.http_messages import Request
 
 _PART = 65_536
 # How many bytes are kept of an answer that is too large; only people read them.

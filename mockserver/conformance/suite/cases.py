@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 
-from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.all_rules import RULES
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.generation import stages as generated
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.probe import Group
-from mockserver.conformance.session.names import ProbeName
+from mockserver.conformance.session.probe_names import ProbeName
 from mockserver.contract import Layer, load
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 _OF_ONE_OPERATION = (Layer.SCHEMA, Layer.PROTOCOL, Layer.EXCHANGE, Layer.TIMING)
 # The rule that needs the usual request of every operation.

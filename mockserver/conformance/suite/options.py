@@ -11,15 +11,15 @@ import pytest
 
 from mockserver.conformance.option_table import ADDRESSES, FAILING, RUN, STRICT, WAIT, Option
 from mockserver.conformance.options import Options
+from mockserver.conformance.runs.option_reading import options_of, value_of, value_of_text
 from mockserver.conformance.runs.planner import permit_of
-from mockserver.conformance.runs.settings import options_of, value_of, value_of_text
 from mockserver.conformance.session.target import Target, UnsafeOrWrong, target_of
-from mockserver.conformance.suite.hypothesis import of_hypothesis, stored
+from mockserver.conformance.suite.hypothesis_settings import of_hypothesis, stored
 from mockserver.conformance.verdict import FAIL_ON, UNREACHED, Verdict
 from mockserver.contract import Contract, load
+from mockserver.fast_dataclass import dataclass
+from mockserver.suggestions import did_you_mean
 from mockserver.userfiles import anchored
-from mockserver.validation import did_you_mean
-from mockserver.values import dataclass
 
 NO_ADDRESS = (
     "no service is named: give --crosschain-mock-url URL, or --crosschain-mock-v1-url and "

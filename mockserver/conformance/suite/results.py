@@ -12,11 +12,11 @@ from mockserver.conformance.report.causes import ReportedOutcome
 from mockserver.conformance.report.model import report_of
 from mockserver.conformance.result import Result
 from mockserver.conformance.runs.api import raise_if_interrupted
-from mockserver.conformance.runs.journal import Journal, header_of, is_journal
+from mockserver.conformance.runs.run_journal import Journal, header_of, is_journal
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.runs.wrong_service import why_wrong_service
 from mockserver.conformance.suite.cases import RuleCase, all_cases, generating, rules_for
-from mockserver.conformance.suite.hypothesis import store
+from mockserver.conformance.suite.hypothesis_settings import store
 from mockserver.conformance.suite.options import RequestedRun
 from mockserver.wording import counted
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from mockserver.learning.evidence.recorded import RecordedCall
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
+from mockserver.learning.evidence.recorded_calls import RecordedCall
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.requests.planned import ORDER_STATUSES
+from mockserver.conformance.requests.probe_table import ORDER_STATUSES
 from mockserver.contract import ids
-from mockserver.engine.courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.tickets import TicketStatus
 from mockserver.learning.evidence.observation import (
     Observations,
@@ -14,7 +14,7 @@ from mockserver.learning.evidence.observation import (
     confirmed,
     contradicted,
 )
-from mockserver.learning.evidence.recorded import RecordedCall, grouped
+from mockserver.learning.evidence.recorded_calls import RecordedCall, grouped
 
 _BETWEEN = (Status.UNKNOWN, Status.PENDING, Status.WAIT_VERIFY, Status.VERIFIED)
 # In whole tokens nobody moves so much: an amount beyond it counts smallest units.

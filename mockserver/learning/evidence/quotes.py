@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.clocks import seconds_of
+from mockserver.conformance.discovery.service_clock import seconds_of
 from mockserver.contract import ids
 from mockserver.learning.evidence.observation import (
     Observations,
@@ -14,7 +14,7 @@ from mockserver.learning.evidence.observation import (
     confirmed,
     contradicted,
 )
-from mockserver.learning.evidence.recorded import RecordedCall, grouped
+from mockserver.learning.evidence.recorded_calls import RecordedCall, grouped
 
 # A moment, between two quotes that ought to agree.
 _MOMENT_MS = 60_000

@@ -10,18 +10,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mockserver.conformance.basis import basis_of
 from mockserver.conformance.checks.schema import AppliedSchema, walk
-from mockserver.conformance.discovery.clocks import MILLISECONDS, stamp_of
+from mockserver.conformance.discovery.service_clock import MILLISECONDS, stamp_of
 from mockserver.contract import Assumption, BasisKind, ids
 from mockserver.contract.facts import nodes_along
 from mockserver.jsontext import Json
-from mockserver.learning.evidence.lists import TokenLists
 from mockserver.learning.evidence.observation import (
     Observations,
     ServiceCalls,
     confirmed,
     contradicted,
 )
-from mockserver.learning.evidence.recorded import RecordedCall
+from mockserver.learning.evidence.recorded_calls import RecordedCall
+from mockserver.learning.evidence.token_lists import TokenLists
 from mockserver.validation import Violation
 
 # Clocks differ; who is further back than this besides is late.

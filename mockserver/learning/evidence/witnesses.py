@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from mockserver.contract import Contract
-from mockserver.learning.evidence import envelopes, lists, orders, quotes, requests
+from mockserver.learning.evidence import envelopes, orders, quotes, requests, token_lists
 from mockserver.learning.evidence.observation import Observations, ServiceCalls
 
 Witness = Callable[[ServiceCalls], Observations]
@@ -21,11 +21,11 @@ _WITNESSES: tuple[Witness, ...] = (
     envelopes.after_a_refusal,
     envelopes.http,
     envelopes.integers,
-    lists.items,
-    lists.versions,
-    lists.v1_lists,
-    lists.generations,
-    lists.offers,
+    token_lists.items,
+    token_lists.versions,
+    token_lists.v1_lists,
+    token_lists.generations,
+    token_lists.offers,
     quotes.balances,
     quotes.prices,
     quotes.members,

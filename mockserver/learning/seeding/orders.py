@@ -8,17 +8,18 @@ from typing import Any
 from mockserver.clock import ClockMode, duration, wall_ms
 from mockserver.contract import Contract, ContractSource, ids, sentence
 from mockserver.engine.catalog import Catalog
-from mockserver.engine.courses import COURSES, Status, V1Status
+from mockserver.engine.order_courses import COURSES
+from mockserver.engine.order_statuses import Status, V1Status
 from mockserver.engine.orders import Order, OrderKind
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.learning.seeding.reading import Success, number_of
+from mockserver.learning.seeding.recorded_successes import Success, number_of
 from mockserver.operations import OPERATIONS
-from mockserver.responders.dialects import Contracts
+from mockserver.responders.dialect_contracts import Contracts
 from mockserver.scenarios import load_scenario
 from mockserver.server.resimulation import with_credentials
-from mockserver.values import dataclass
 
 RECORDED_COURSE = "as-recorded"
 """The course that new orders take: that of the last recorded order that succeeded."""

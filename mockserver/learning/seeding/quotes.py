@@ -8,15 +8,15 @@ from typing import Any
 
 from mockserver.contract import ids
 from mockserver.engine import amounts
-from mockserver.engine.aggregates import ROUTERS
 from mockserver.engine.catalog import Catalog, Placed
 from mockserver.engine.pricing import FEE_LEVEL_BPS, MAX_CHANNEL_BPS, MAX_FEE_LEVEL
 from mockserver.engine.refusal import Refusal
+from mockserver.engine.swap_quotes import ROUTERS
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json, plain
-from mockserver.learning.seeding.reading import Success, items_of, number_of
+from mockserver.learning.seeding.recorded_successes import Success, items_of, number_of
 from mockserver.limits import AMOUNT_DIGITS
-from mockserver.scenarios.catalogs import stored_address
-from mockserver.values import dataclass
+from mockserver.scenarios.catalog_files import stored_address
 
 NEAR_PERCENT = 25
 """How far an amount may be off from a recorded one and still follow its rate, in percent."""

@@ -4,16 +4,20 @@ from collections.abc import Iterable
 from dataclasses import field
 from decimal import Decimal
 
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.learning.seeding.lists import Additions, additions_of, closed_by, last_lists
+from mockserver.learning.seeding.learned_templates import (
+    LearnedTemplates,
+    breaks_our_forms,
+    templates_of,
+)
 from mockserver.learning.seeding.orders import RECORDED_COURSE, SeededOrders, orders_of
 from mockserver.learning.seeding.quotes import SeededRates, quotes_of, rates_of, rates_text
-from mockserver.learning.seeding.reading import successes_of
-from mockserver.learning.seeding.templates import LearnedTemplates, breaks_our_forms, templates_of
+from mockserver.learning.seeding.recorded_successes import successes_of
+from mockserver.learning.seeding.token_lists import Additions, additions_of, closed_by, last_lists
 from mockserver.recordings import Source
 from mockserver.recordings.files import yaml_text
 from mockserver.scenarios import load_catalog
-from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

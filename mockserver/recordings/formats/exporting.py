@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from mockserver.exchange import Headers, Response
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Headers, Response
 from mockserver.jsontext import Json
 from mockserver.recordings.formats.har import har_text
 from mockserver.recordings.formats.importing import FORMATS, read_text
@@ -13,7 +14,6 @@ from mockserver.recordings.formats.messages import Pairs
 from mockserver.recordings.formats.vcr import vcr_text
 from mockserver.recordings.formats.wiremock import ComparedHeaders, wiremock_text
 from mockserver.recordings.recording import RecordedExchange
-from mockserver.values import dataclass
 from mockserver.wording import counted
 
 # What stands for the value of a header that was never kept, as the filters of other tools write.

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from mockserver import __version__, jsontext
 from mockserver.clock import iso, parse_instant
-from mockserver.exchange import PHRASES, Response, pairs_or
+from mockserver.http_messages import PHRASES, Response, pairs_or
 from mockserver.jsontext import Json
 from mockserver.recordings.formats.messages import (
     NoExchange,

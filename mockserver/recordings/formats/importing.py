@@ -8,11 +8,12 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from mockserver import documents, limits, userfiles
+from mockserver import file_formats, limits, userfiles
 from mockserver.clock import parse_instant
-from mockserver.documents import Document
 from mockserver.errors import InvalidFile, Problem
-from mockserver.exchange import Coded, Headers, Request, Response
+from mockserver.fast_dataclass import dataclass
+from mockserver.file_formats import Document
+from mockserver.http_messages import Coded, Headers, Request, Response
 from mockserver.jsontext import FieldPath, Json, read_loosely
 from mockserver.recordings.bodies import difference, restored
 from mockserver.recordings.formats.har import har_exchange
@@ -27,7 +28,6 @@ from mockserver.recordings.formats.vcr import vcr_exchange
 from mockserver.recordings.formats.wiremock import in_their_turn, wiremock_exchange
 from mockserver.recordings.recording import RecordedExchange
 from mockserver.validation import dotted
-from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ def read_foreign(file: Path, name: str | None = None) -> ForeignRecording:
         known, own = ", ".join((*FORMATS, "conform")), _member(document.value, ("format",))
         stated = f"a file of the format {own[:60]!r}, and " if isinstance(own, str) else ""
         raise _invalid(file, f"{stated}none of the formats that are read: {known}")
-    violations = documents.foreign_check(name).violations(document.value)
+    violations = file_formats.foreign_check(name).violations(document.value)
     if violations:
         raise InvalidFile(
             [document.problem(violation.path, violation.message) for violation in violations]
@@ -213,7 +213,7 @@ def _parsed(content: bytes, file: Path) -> Document:
     # Editors of Windows put a byte order mark in front, which no parser of JSON takes.
     content = content.removeprefix(b"\xef\xbb\xbf")
     if content.lstrip()[:1] not in (b"{", b"["):
-        return documents.parse(documents.decoded(content, file), file, binary=True)
+        return file_formats.parse(file_formats.decoded(content, file), file, binary=True)
     try:
         return Document(file, "", _json(content), dict)
     except (ValueError, ArithmeticError) as error:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
 from mockserver.clock import ClockRefused
-from mockserver.exchange import Headers, Request
+from mockserver.http_messages import Headers, Request
 
 T = TypeVar("T")
 Pairs = tuple[tuple[str, str], ...]

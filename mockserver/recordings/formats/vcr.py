@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from mockserver.exchange import PHRASES, Response, by_name
+from mockserver.http_messages import PHRASES, Response, by_name
 from mockserver.jsontext import Json
 from mockserver.recordings.bodies import as_text
 from mockserver.recordings.files import yaml_text

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from mockserver import jsontext, limits, userfiles
-from mockserver.exchange import (
+from mockserver.http_messages import (
     BadEncoding,
     Headers,
     Request,

@@ -6,11 +6,13 @@ from functools import partial
 from urllib.parse import quote, quote_plus, unquote
 
 from mockserver import jsontext
-from mockserver.exchange import BadEncoding, query_pairs
+from mockserver.http_messages import BadEncoding, query_pairs
 from mockserver.jsontext import Json, NotJson
 from mockserver.recordings.bodies import encode, layout_of
-from mockserver.recordings.redaction import texts, unpacking
-from mockserver.recordings.redaction.forms import (
+from mockserver.recordings.redaction import nested_encodings, text_splitting
+from mockserver.recordings.redaction.masking_notes import Notes
+from mockserver.recordings.redaction.secret_names import Secrecy, is_kept, secrecy
+from mockserver.recordings.redaction.secret_values import (
     MASK,
     has_kept_form,
     is_random,
@@ -18,8 +20,6 @@ from mockserver.recordings.redaction.forms import (
     looks_secret,
     without_forms,
 )
-from mockserver.recordings.redaction.names import Secrecy, is_kept, secrecy
-from mockserver.recordings.redaction.notes import Notes
 
 WALKED = 8 * 1024 * 1024
 """Bodies of more bytes are not taken apart: members are found by their names, and known secrets."""
@@ -87,10 +87,10 @@ class Masker(Notes):
             return raw
         if len(raw) > WALKED:
             return self._large(raw)
-        encoding = unpacking.encoding_of(raw, charset)
+        encoding = nested_encodings.encoding_of(raw, charset)
         if encoding is not None:
             return self._encoded(raw, encoding)
-        packed = unpacking.inflated(raw)
+        packed = nested_encodings.inflated(raw)
         if packed is not None:
             inner, again = packed
             changed = self._deeper(lambda: self.body(inner))
@@ -98,7 +98,7 @@ class Masker(Notes):
         return self._encoded(raw, "latin-1")
 
     def _encoded(self, raw: bytes, encoding: str) -> bytes:
-        text, rest = unpacking.text_and_rest(raw, encoding)
+        text, rest = nested_encodings.text_and_rest(raw, encoding)
         # One search of the whole saves that of each text in it.
         self._search = "\\" in text or "%" in text or bool(self.memory.occurring(text))
         changed = self.text("", text)
@@ -107,7 +107,7 @@ class Masker(Notes):
             changed = self._stand_ins.text(changed)
         if changed == text:
             return raw
-        errors = unpacking.WIDE if encoding.startswith(("utf-16", "utf-32")) else "strict"
+        errors = nested_encodings.WIDE if encoding.startswith(("utf-16", "utf-32")) else "strict"
         return changed.encode(encoding, errors) + rest
 
     def _large(self, raw: bytes) -> bytes:
@@ -178,7 +178,7 @@ class Masker(Notes):
         taken_apart = self._structured(text)
         changed = text if taken_apart is None else taken_apart
         if taken_apart is None:
-            changed = texts.by_names(text, self._named)
+            changed = text_splitting.by_names(text, self._named)
         if changed == text:
             changed = without_forms(text, partial(self._hidden, name, "form"))
         changed = self._known(name, changed)
@@ -187,11 +187,11 @@ class Masker(Notes):
         return self._known(name, self._packed(changed))
 
     def _packed(self, text: str) -> str:
-        changed = unpacking.unpacked_runs(text, self._coded, short=self.memory.has_short)
+        changed = nested_encodings.unpacked_runs(text, self._coded, short=self.memory.has_short)
         if self._stand_ins is None or changed != text:
             return changed
         digits = text.removeprefix("0x")
-        if not unpacking.is_hex(digits):
+        if not nested_encodings.is_hex(digits):
             return text
         return text[: len(text) - len(digits)] + self._stand_ins.hexadecimal_run(digits)
 
@@ -203,7 +203,7 @@ class Masker(Notes):
                 pass
             else:
                 return self._json(text, value)
-        return texts.split(text, self._named)
+        return text_splitting.split(text, self._named)
 
     def _json(self, text: str, value: Json) -> str:
         if not isinstance(value, dict | list):
@@ -216,7 +216,7 @@ class Masker(Notes):
             )
         changed = (
             self._deeper(lambda: self._walk("", value, Secrecy.NONE))
-            if self._depth < unpacking.DEEPEST
+            if self._depth < nested_encodings.DEEPEST
             else MASK
         )
         if changed == value:
@@ -348,27 +348,27 @@ class Masker(Notes):
         return self.value(name, value) if name else self.text("", value)
 
     def _unescaped(self, text: str) -> str:
-        packed = unpacking.unescaped(text)
+        packed = nested_encodings.unescaped(text)
         changed = None if packed is None else self._run(packed)
         return text if changed is None else changed
 
-    def _coded(self, packed: unpacking.Packed, run: str) -> str | None:
+    def _coded(self, packed: nested_encodings.Packed, run: str) -> str | None:
         changed = self._run(packed)
         if changed is not None:
             self.memory.add_packed(run)
         return changed
 
-    def _run(self, packed: unpacking.Packed) -> str | None:
+    def _run(self, packed: nested_encodings.Packed) -> str | None:
         """Return a coding with its text changed; None where nothing is."""
         inner = (
             packed.inner.encode("utf-8", "surrogatepass")
             if isinstance(packed.inner, str)
             else packed.inner
         )
-        if not unpacking.is_packed_text(inner):
+        if not nested_encodings.is_packed_text(inner):
             secrets = self.memory.occurring(inner.decode("latin-1"))
             return self._left_out("known") if secrets else None
-        if self._depth >= unpacking.DEEPEST:
+        if self._depth >= nested_encodings.DEEPEST:
             return self._left_out("packed")
         changed = self._deeper(lambda: self.body(inner))
         return None if changed == inner else packed.packed(changed)

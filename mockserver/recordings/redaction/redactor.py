@@ -6,23 +6,23 @@ from dataclasses import replace
 from urllib.parse import unquote
 
 from mockserver import jsontext
-from mockserver.exchange import Coded, Headers, Request, Response
+from mockserver.http_messages import Coded, Headers, Request, Response
 from mockserver.jsontext import NotJson
 from mockserver.recordings.bodies import encode, layout_of
 from mockserver.recordings.recording import RecordedExchange, StandIns
-from mockserver.recordings.redaction.forms import MASK, is_public
-from mockserver.recordings.redaction.headers import (
+from mockserver.recordings.redaction.kept_headers import (
     REQUEST_HEADERS,
     RESPONSE_HEADERS,
     is_noted,
     may_tell,
     secrets_of,
 )
+from mockserver.recordings.redaction.known_secrets import Memory
 from mockserver.recordings.redaction.masker import Masker
-from mockserver.recordings.redaction.memory import Memory
-from mockserver.recordings.redaction.names import Secrecy, secrecy
+from mockserver.recordings.redaction.secret_names import Secrecy, secrecy
+from mockserver.recordings.redaction.secret_values import MASK, is_public
 from mockserver.recordings.redaction.standins import StandInMaker
-from mockserver.signing import developer
+from mockserver.signing import developer_signatures
 from mockserver.signing.keyring import DEMO_APP_KEY, DEMO_APP_SECRET
 
 _PARAMETER = re.compile(r"([?&;#])([^=&;#]*)=([^&;#]*)")
@@ -284,12 +284,12 @@ def _own_answer(request: Request, body: bytes) -> bytes:
     ):
         return body
     sent = [request.headers.get(name, "") for name in ("expireTime", "timestamp")]
-    headers = developer.DeveloperHeaders(DEMO_APP_KEY, *sent)
+    headers = developer_signatures.DeveloperHeaders(DEMO_APP_KEY, *sent)
     try:
-        text = developer.signed_text(request.body, headers)
+        text = developer_signatures.signed_text(request.body, headers)
     except NotJson:
         return body
-    own = {"appKey": DEMO_APP_KEY, "sign": developer.signature(text, DEMO_APP_SECRET)}
+    own = {"appKey": DEMO_APP_KEY, "sign": developer_signatures.signature(text, DEMO_APP_SECRET)}
     named = layout_of(body)
     changed = {name: own.get(name, item) for name, item in value.items()}
     return encode(changed, "compact" if named is None else named[0])
@@ -297,15 +297,20 @@ def _own_answer(request: Request, body: bytes) -> bytes:
 
 def _own_signature(came: Headers, kept: Iterable[tuple[str, str]], body: bytes) -> _Pairs:
     """Return `appKey` and `signature` of the mock's own key for a request that was signed."""
-    if not all(name in came for name in developer.HEADERS):
+    if not all(name in came for name in developer_signatures.HEADERS):
         return ()
     sent = Headers(tuple(kept))
-    headers = developer.DeveloperHeaders(DEMO_APP_KEY, sent["expireTime"], sent["timestamp"])
+    headers = developer_signatures.DeveloperHeaders(
+        DEMO_APP_KEY, sent["expireTime"], sent["timestamp"]
+    )
     try:
-        text = developer.signed_text(body, headers)
+        text = developer_signatures.signed_text(body, headers)
     except NotJson:
         return ()
     return (
         (came.spelled("appKey") or "appKey", DEMO_APP_KEY),
-        (came.spelled("signature") or "signature", developer.signature(text, DEMO_APP_SECRET)),
+        (
+            came.spelled("signature") or "signature",
+            developer_signatures.signature(text, DEMO_APP_SECRET),
+        ),
     )

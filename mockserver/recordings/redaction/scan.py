@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from mockserver import documents, limits, userfiles
-from mockserver.documents import Document
+from mockserver import file_formats, limits, userfiles
 from mockserver.errors import InvalidFile, Problem
-from mockserver.recordings.archive import NotUnpacked, unpack
+from mockserver.fast_dataclass import dataclass
+from mockserver.file_formats import Document
 from mockserver.recordings.files import exchanges_of
 from mockserver.recordings.folder import LOCK_FILE
 from mockserver.recordings.recording import RecordedExchange
-from mockserver.recordings.redaction.names import published_examples
 from mockserver.recordings.redaction.redactor import Redactor
-from mockserver.values import dataclass
+from mockserver.recordings.redaction.secret_names import published_examples
+from mockserver.recordings.zip_archives import NotUnpacked, unpack
 
 _WHY = {
     "name": "its name says that it is a secret",
@@ -73,7 +73,7 @@ def _secrets_in(part: _Part, redactor: Redactor) -> Iterator[Problem]:
     try:
         raw = userfiles.read(part.file, limits.RECORDED_BODY)
         if _RECORDING in raw[:4096] and part.file.suffix in (".yaml", ".yml", ".json"):
-            document = documents.read(part.file, "recording")
+            document = file_formats.read(part.file, "recording")
             exchanges = exchanges_of(document, document.value["origin"])
             problems = [
                 problem

@@ -4,13 +4,13 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 
 from mockserver.contract import Contract, Operation
+from mockserver.fast_dataclass import value_class
 from mockserver.jsontext import Json
+from mockserver.responders.answer_delivery import Delivery
 from mockserver.responders.breaks.mutations import Break, MutationContext
-from mockserver.responders.delivery import Delivery
-from mockserver.responders.forms import BadControl
+from mockserver.responders.control_forms import BadControl
 from mockserver.responders.responder import Call
-from mockserver.validation import did_you_mean
-from mockserver.values import value_class
+from mockserver.suggestions import did_you_mean
 
 Below = Callable[[Call], Delivery]
 BreakWatch = Callable[[str, Call, Delivery | None, Delivery], None]

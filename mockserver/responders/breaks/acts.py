@@ -9,14 +9,14 @@ from dataclasses import replace
 
 from mockserver import jsontext
 from mockserver.contract import ids
-from mockserver.engine.courses import Status, V1Status
+from mockserver.engine.order_statuses import Status, V1Status
 from mockserver.engine.orders import OrderKind, Ticket
 from mockserver.engine.outages import Mode, Window
 from mockserver.engine.tickets import COMPLETED, TicketStatus, TicketView
-from mockserver.exchange import Headers, Response
-from mockserver.headers import REFUSAL_HEADER
+from mockserver.http_messages import Headers, Response
+from mockserver.mock_headers import REFUSAL_HEADER
 from mockserver.operations import v1, v2
-from mockserver.responders.breaks.converters import unsigned_number
+from mockserver.responders.answer_delivery import Cut, Delivery
 from mockserver.responders.breaks.mutations import (
     EditableAnswer,
     MutationContext,
@@ -25,7 +25,7 @@ from mockserver.responders.breaks.mutations import (
     refused,
     success,
 )
-from mockserver.responders.delivery import Cut, Delivery
+from mockserver.responders.breaks.wrong_values import unsigned_number
 
 # The nickname of the chain that is suspended; without it, another one is.
 _SUSPENDED = "AVAXC"

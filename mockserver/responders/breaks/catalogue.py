@@ -5,7 +5,7 @@ from functools import reduce
 from pathlib import Path
 from types import MappingProxyType
 
-from mockserver import documents, jsontext, markdown, resources, tables
+from mockserver import file_formats, jsontext, markdown, resources, tables
 from mockserver.contract import Layer, Verdict, fact_basis, load
 from mockserver.jsontext import Json
 from mockserver.responders.breaks.mutations import Break
@@ -17,7 +17,7 @@ NOTHING = "none"
 
 def read(file: Path) -> Iterator[Break]:
     """Yield the breaks of a file, the controls last. Raises `InvalidFile`."""
-    document = documents.read(file, "breaks")
+    document = file_formats.read(file, "breaks")
     table = document.value
     groups = load().groups
     for part in ("breaks", "controls"):

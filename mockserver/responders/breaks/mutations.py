@@ -11,13 +11,13 @@ from mockserver import jsontext
 from mockserver.contract import Layer, Operation, Verdict
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.refusal import Refusal
-from mockserver.exchange import Headers, Request, Response, pairs_or
-from mockserver.headers import REFUSAL_HEADER
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Headers, Request, Response, pairs_or
 from mockserver.jsontext import Json
-from mockserver.responders.delivery import Delivery
-from mockserver.responders.refusing import JSON_HEADERS
+from mockserver.mock_headers import REFUSAL_HEADER
+from mockserver.responders.answer_delivery import Delivery
+from mockserver.responders.refusal_answers import JSON_HEADERS
 from mockserver.responders.responder import Call
-from mockserver.values import dataclass
 
 # Entries in the memory of a break in one world; what is older is forgotten.
 _MOST_REMEMBERED = 2_000

@@ -16,10 +16,10 @@ from typing import Any
 
 from mockserver import jsontext
 from mockserver.contract import shipped_facts
-from mockserver.exchange import Response
+from mockserver.http_messages import Response
 from mockserver.jsontext import Json
-from mockserver.responders.breaks import acts, contextual, converters
-from mockserver.responders.breaks.converters import is_number
+from mockserver.responders.answer_delivery import Delivery
+from mockserver.responders.breaks import acts, contextual_values, wrong_values
 from mockserver.responders.breaks.mutations import (
     EditableAnswer,
     Mutation,
@@ -29,7 +29,7 @@ from mockserver.responders.breaks.mutations import (
     edited,
     refused,
 )
-from mockserver.responders.delivery import Delivery
+from mockserver.responders.breaks.wrong_values import is_number
 from mockserver.tables import UnknownTableName, function_of
 
 _PAGE = {"Content-Type": "text/html; charset=utf-8"}
@@ -146,8 +146,8 @@ _BODIES: Mapping[str, Callable[..., bytes]] = {
 _PLACES: Mapping[str, Callable[[str], Callable[..., Any] | None]] = {
     "conditions": _CONDITIONS.get,
     "bodies": _BODIES.get,
-    "converters": converters.WORDS.get,
-    "contextual": partial(function_of, contextual),
+    "converters": wrong_values.WORDS.get,
+    "contextual": partial(function_of, contextual_values),
     "acts": partial(function_of, acts),
 }
 

@@ -11,15 +11,15 @@ from typing import Any
 from mockserver import jsontext
 from mockserver.contract import Operation, RefusalRule
 from mockserver.contract.operation import RefusalWords, refusal_near
-from mockserver.exchange import PHRASES, Response
-from mockserver.headers import MUTATED_HEADER, REFUSAL_HEADER
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import PHRASES, Response
 from mockserver.jsontext import Json
-from mockserver.responders.delivery import Cut, Delivery
-from mockserver.responders.forms import BadControl, duration_ms
-from mockserver.responders.refusing import JSON_TYPE
+from mockserver.mock_headers import MUTATED_HEADER, REFUSAL_HEADER
+from mockserver.responders.answer_delivery import Cut, Delivery
+from mockserver.responders.control_forms import BadControl, duration_ms
+from mockserver.responders.refusal_answers import JSON_TYPE
 from mockserver.responders.responder import Call
 from mockserver.validation import dotted
-from mockserver.values import dataclass
 
 MemberPath = tuple[str | int, ...]
 _PART = re.compile(r"([^.\[\]]+)|\[(\d+)\]")

@@ -8,20 +8,20 @@ from functools import cache
 from mockserver import jsontext, limits
 from mockserver.clock import iso
 from mockserver.contract import Contract
-from mockserver.documents import value_of
 from mockserver.engine.hashes import derived_int
 from mockserver.engine.scenario import Scenario
-from mockserver.exchange import Response
-from mockserver.headers import FAULT_HEADER
+from mockserver.fast_dataclass import dataclass
+from mockserver.file_formats import value_of
+from mockserver.http_messages import Response
 from mockserver.jsontext import Json, Schema
-from mockserver.responders.delivery import Delivery
+from mockserver.mock_headers import FAULT_HEADER
+from mockserver.responders.answer_delivery import Delivery
+from mockserver.responders.control_forms import BadControl, check, shipped_forms, variants
 from mockserver.responders.faults.kinds import KINDS, Disturb, FaultedCall, Quota, rule_name
-from mockserver.responders.forms import BadControl, check, shipped_forms, variants
-from mockserver.responders.named import named_by
+from mockserver.responders.request_subjects import named_by
 from mockserver.responders.responder import Call
 from mockserver.responders.settable import Settable
-from mockserver.validation import did_you_mean
-from mockserver.values import dataclass
+from mockserver.suggestions import did_you_mean
 
 # Integers, so that chance is the same on every machine.
 _FRACTIONS = 10**12

@@ -7,7 +7,8 @@ from urllib.parse import quote
 
 from mockserver import jsontext
 from mockserver.contract import Contract
-from mockserver.exchange import Request
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Request
 from mockserver.jsontext import Json
 from mockserver.recordings import (
     MatchRules,
@@ -20,8 +21,7 @@ from mockserver.recordings import (
     read_request,
 )
 from mockserver.recordings.redaction import Redactor
-from mockserver.responders.replay.state import ReplayMode
-from mockserver.values import dataclass
+from mockserver.responders.replay.playback_state import ReplayMode
 from mockserver.wording import counted
 
 # How many reasons the line at the start gives; the rest is counted.

@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from mockserver import codings, jsontext
+from mockserver import content_codings, jsontext
 from mockserver.clock import ClockMode
 from mockserver.engine.orders import Event, at, struck
 from mockserver.engine.outages import OrderRoute
-from mockserver.exchange import Request, Response
-from mockserver.headers import EPOCH_HEADER, SOURCE_HEADER, WORLD_HEADER
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Request, Response
+from mockserver.mock_headers import EPOCH_HEADER, SOURCE_HEADER, WORLD_HEADER
 from mockserver.recordings import RequestReading, read_request
-from mockserver.responders.refusing import JSON_TYPE
+from mockserver.responders.refusal_answers import JSON_TYPE
 from mockserver.responders.replay.index import ExchangeIndex, Playable, Replay
-from mockserver.responders.replay.outages import (
+from mockserver.responders.replay.playback_state import PlaybackState
+from mockserver.responders.replay.replayed_outages import (
     Simulate,
     after_event,
     disturbed,
@@ -19,10 +21,8 @@ from mockserver.responders.replay.outages import (
     on_its_way,
     route_of_exchange,
 )
-from mockserver.responders.replay.state import PlaybackState
 from mockserver.responders.responder import Call
 from mockserver.responders.stubs import FRAMING
-from mockserver.values import dataclass
 
 # Of a recorded mock: the world that answers now names itself.
 _OWN_HEADERS = FRAMING | {name.lower() for name in (SOURCE_HEADER, WORLD_HEADER, EPOCH_HEADER)}
@@ -155,7 +155,7 @@ def _sendable(request: Request, chosen: Playable, state: PlaybackState, source: 
     # A service that packs unasked does so for every client.
     if coded is not None and not coded.unasked:
         accepted = request.headers.get("Accept-Encoding")
-        coded = coded if codings.accepts(accepted, coded.coding) else None
+        coded = coded if content_codings.accepts(accepted, coded.coding) else None
     return Response(recorded.status, (*headers, (SOURCE_HEADER, source)), body, coded)
 
 

@@ -12,32 +12,32 @@ from typing import Any
 
 from mockserver import jsontext
 from mockserver.contract import ids
-from mockserver.engine.courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import OrderGeneration, OrderView, Ticket
 from mockserver.engine.refusal import Refusal
-from mockserver.exchange import Response
-from mockserver.headers import SOURCE_HEADER
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Response
 from mockserver.jsontext import Json
+from mockserver.mock_headers import SOURCE_HEADER
 from mockserver.recordings.bodies import DEFAULT_LAYOUT, encode
 from mockserver.recordings.matching import MatchRules, load_rules
-from mockserver.responders.refusing import JSON_TYPE
-from mockserver.responders.replay.outages import forbidden
+from mockserver.responders.refusal_answers import JSON_TYPE
+from mockserver.responders.replay.replayed_outages import forbidden
 from mockserver.responders.responder import Call
 from mockserver.responders.templates.evaluation import AnswerMoment, alike, evaluated, without
-from mockserver.responders.templates.requests import (
+from mockserver.responders.templates.template_choice import (
     LOOKS,
     RequestCondition,
     condition_of,
     inputs_of,
 )
-from mockserver.scenarios.templates import (
+from mockserver.scenarios.template_names import (
     ListedNames,
     nickname_of,
     route_texts,
     sent_order,
     user_of,
 )
-from mockserver.values import dataclass
 
 TemplateRow = Mapping[str, Any]
 _ORDERS = {ids.ORDER: OrderGeneration.V2, ids.V1_ORDER: OrderGeneration.V1}

@@ -22,10 +22,10 @@ from fractions import Fraction
 from hashlib import sha256
 from typing import Any
 
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json, encode, plain
-from mockserver.responders.templates.requests import amounts_in
-from mockserver.scenarios.templates import ListedNames, NamedInputs
-from mockserver.values import dataclass
+from mockserver.responders.templates.template_choice import amounts_in
+from mockserver.scenarios.template_names import ListedNames, NamedInputs
 
 ROUNDINGS = {"down": ROUND_FLOOR, "near": ROUND_HALF_EVEN, "up": ROUND_CEILING}
 # Amounts have a hundred digits at most, and tokens 24 decimals.

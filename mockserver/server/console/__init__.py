@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from mockserver import __version__, resources
 from mockserver.contract import Contract, Operation
-from mockserver.exchange import Request, Response
+from mockserver.http_messages import Request, Response
 
 __all__ = ["front", "page", "wants_front"]
 

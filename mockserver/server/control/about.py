@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from mockserver import __version__, jsontext
 from mockserver.contract.openapi import document
-from mockserver.engine.reserved import RESERVED
-from mockserver.exchange import Response
+from mockserver.engine.reserved_values import RESERVED
+from mockserver.http_messages import Response
 from mockserver.jsontext import Json
 from mockserver.server.control import openapi
-from mockserver.server.control.exposition import TEXT_TYPE, exposed, wants_text
-from mockserver.server.control.row import ControlRequest, ServerState, WorkerState
+from mockserver.server.control.prometheus import TEXT_TYPE, exposed, wants_text
+from mockserver.server.control.route import ControlRequest, ServerState, WorkerState
 from mockserver.worlds.hosted import HostedWorld
 
 _COUNTED = ("requests", "refusals", "faults")
@@ -112,6 +112,6 @@ def workers(request: ControlRequest) -> Json:
 
 
 def own_document(request: ControlRequest) -> Json:
-    from mockserver.server.control.table import ROWS  # noqa: PLC0415 - it names this function
+    from mockserver.server.control.route_table import ROWS  # noqa: PLC0415 - it names this function
 
     return openapi.document(ROWS)

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from mockserver import jsontext, limits
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Response
+from mockserver.http_messages import Response
 from mockserver.jsontext import Json
-from mockserver.responders.refusing import JSON_TYPE
-from mockserver.server.control.row import ControlRequest
-from mockserver.signing import curve, raw
+from mockserver.responders.refusal_answers import JSON_TYPE
+from mockserver.server.control.route import ControlRequest
+from mockserver.signing import v1_deposit_transactions, wallet_libraries
 from mockserver.signing.keyring import Keyring
-from mockserver.worlds import chain, marks, node
+from mockserver.worlds import announced_transactions, node, reorganisations
 from mockserver.worlds.hosted import HostedWorld
 
 
@@ -50,10 +50,10 @@ def show(request: ControlRequest) -> Json:
     return {
         "raw": {
             "algorithm": "SHA256withRSA",
-            "modulus": f"{raw.MODULUS:x}",
-            "exponent": raw.EXPONENT,
-            "spki": b64encode(raw.public_key()).decode("ascii"),
-            "pem": raw.public_pem(),
+            "modulus": f"{v1_deposit_transactions.MODULUS:x}",
+            "exponent": v1_deposit_transactions.EXPONENT,
+            "spki": b64encode(v1_deposit_transactions.public_key()).decode("ascii"),
+            "pem": v1_deposit_transactions.public_pem(),
         },
         "developers": list(keys.developers),
         "verifySignatures": bool(keys.developers),
@@ -71,7 +71,7 @@ def register(request: ControlRequest) -> Json:
     body, keys = request.body, request.hosted.keys
     if "verifyWallets" in body:
         if body["verifyWallets"]:
-            curve.require()
+            wallet_libraries.require()
         keys = replace(keys, wallets=body["verifyWallets"])
     if "appKey" in body:
         if body["appKey"] not in keys.developers and len(keys.developers) >= limits.KEYS.most:
@@ -88,24 +88,24 @@ def forget(request: ControlRequest) -> Json:
 
 
 def announce(request: ControlRequest) -> Json:
-    return chain.announce(request.hosted, request.body)
+    return announced_transactions.announce(request.hosted, request.body)
 
 
 def transactions(request: ControlRequest) -> Json:
     return {
         "transactions": [
-            chain.tx_json(chain_transaction)
+            announced_transactions.tx_json(chain_transaction)
             for chain_transaction in request.hosted.transactions.values()
         ]
     }
 
 
 def give(request: ControlRequest) -> Json:
-    return chain.give(request.hosted, request.body)
+    return announced_transactions.give(request.hosted, request.body)
 
 
 def blocks(request: ControlRequest) -> Json:
-    return marks.change(request.hosted, request.place["chain"], request.body)
+    return reorganisations.change(request.hosted, request.place["chain"], request.body)
 
 
 def call(request: ControlRequest) -> Json | Response | Iterator[bytes]:

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from mockserver.clock import ClockMode, iso
-from mockserver.engine.courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.refusal import NothingDue
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
-from mockserver.responders.forms import BadControl, duration_ms, instant_ms
+from mockserver.responders.control_forms import BadControl, duration_ms, instant_ms
 from mockserver.server.control.orders import order_id
-from mockserver.server.control.row import ControlRequest
+from mockserver.server.control.route import ControlRequest
 
 _WAYS = ("advance", "wait", "set", "mode", "next", "runUntil")
 

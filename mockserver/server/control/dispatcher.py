@@ -10,18 +10,18 @@ from itertools import chain
 from mockserver import jsontext, limits
 from mockserver.engine.refusal import Refusal, StateNotLoadable
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import BadEncoding, Request, Response, allow_header, query_pairs
-from mockserver.headers import CONTROL_PATH, EPOCH_HEADER
+from mockserver.fast_dataclass import keep
+from mockserver.http_messages import BadEncoding, Request, Response, allow_header, query_pairs
 from mockserver.jsontext import Json
-from mockserver.responders.delivery import Delivery, joined
-from mockserver.responders.forms import BadControl, check, members
-from mockserver.responders.refusing import JSON_TYPE
+from mockserver.mock_headers import CONTROL_PATH, EPOCH_HEADER
+from mockserver.responders.answer_delivery import Delivery, joined
+from mockserver.responders.control_forms import BadControl, check, members
+from mockserver.responders.refusal_answers import JSON_TYPE
 from mockserver.server import console, cors
-from mockserver.server.control.guard import Denied
-from mockserver.server.control.row import ControlRequest, NotAllowed, Row, ServerState
-from mockserver.server.control.sockets import open_socket, wants_socket
-from mockserver.validation import did_you_mean
-from mockserver.values import keep
+from mockserver.server.control.authorization import Denied
+from mockserver.server.control.node_websockets import open_socket, wants_socket
+from mockserver.server.control.route import ControlRequest, NotAllowed, Row, ServerState
+from mockserver.suggestions import did_you_mean
 from mockserver.worlds import node
 from mockserver.worlds.hosted import Elsewhere, HostedWorld, UnknownWorld, WorldAway
 
@@ -58,7 +58,7 @@ class Control:
 
     @cached_property
     def _rows(self) -> list[tuple[re.Pattern[str], Row]]:
-        from mockserver.server.control.table import ROWS  # noqa: PLC0415 - see the package
+        from mockserver.server.control.route_table import ROWS  # noqa: PLC0415 - see the package
 
         return [(re.compile(_PART.sub(r"(?P<\1>[^/]+)", row.path)), row) for row in ROWS]
 

@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 
 from mockserver import jsontext
 from mockserver.clock import iso
-from mockserver.exchange import Headers
+from mockserver.http_messages import Headers
 from mockserver.jsontext import Json, picked
 from mockserver.recordings import RecordedExchange, Recording
 from mockserver.recordings.files import exchange_text, head_text
+from mockserver.responders.control_forms import BadControl
 from mockserver.responders.faults.kinds import rule_name
 from mockserver.responders.faults.registry import operation_id
-from mockserver.responders.forms import BadControl
-from mockserver.responders.named import named_by
+from mockserver.responders.request_subjects import named_by
 from mockserver.responders.responder import SIMULATION
-from mockserver.server.control.row import ControlRequest
-from mockserver.steps import Steps, each, in_slices
+from mockserver.server.control.route import ControlRequest
+from mockserver.sliced_work import Steps, each, in_slices
 from mockserver.worlds import audit as audits
 from mockserver.worlds import verification
-from mockserver.worlds.complaints import Remedies, complaints, unused
-from mockserver.worlds.entry_details import decoded, nearest_form
-from mockserver.worlds.ground import Ground, ground_of
+from mockserver.worlds.end_of_test_check import Remedies, complaints, unused
 from mockserver.worlds.hosted import AwaitedRefusal, HostedWorld
 from mockserver.worlds.journal import Entry
+from mockserver.worlds.journal_entry_details import decoded, nearest_form
+from mockserver.worlds.verdict_evidence import Ground, ground_of
 from mockserver.worlds.verification import Search, search_of, unexpected_refusals, unmet
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from mockserver.server.control.row import ControlRequest
+from mockserver.server.control.route import ControlRequest
 from mockserver.worlds import lint as linting
 from mockserver.worlds.judgement import rendered
 

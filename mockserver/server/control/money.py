@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from mockserver.engine import amounts
-from mockserver.engine.aggregates import AggregateQuote
 from mockserver.engine.catalog import Catalog, Placed
 from mockserver.engine.ledger import AccountKey
+from mockserver.engine.swap_quotes import AggregateQuote
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
-from mockserver.responders.forms import BadControl, duration_ms
-from mockserver.server.control.row import ControlRequest
+from mockserver.responders.control_forms import BadControl, duration_ms
+from mockserver.server.control.route import ControlRequest
 from mockserver.wording import times
 from mockserver.worlds import audit as audits
 from mockserver.worlds.judgement import rendered

@@ -6,9 +6,9 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from mockserver import __version__, jsontext
-from mockserver.headers import CONTROL_PATH, EPOCH_HEADER, TOKEN_HEADER, WORLD_HEADER
 from mockserver.jsontext import Json
-from mockserver.server.control.row import Row
+from mockserver.mock_headers import CONTROL_PATH, EPOCH_HEADER, TOKEN_HEADER, WORLD_HEADER
+from mockserver.server.control.route import Row
 
 _PART = re.compile(r"\{([a-zA-Z]+)\}")
 _MOST_SHOWN = 200

@@ -5,18 +5,19 @@ from itertools import islice
 
 from mockserver import jsontext
 from mockserver.clock import iso
-from mockserver.engine.courses import Policy, Status
-from mockserver.engine.orderbook import OrderStates
+from mockserver.engine.order_courses import Policy
+from mockserver.engine.order_service import OrderStates
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import Event, Order, OrderView
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
-from mockserver.responders.forms import BadControl
-from mockserver.server.control.row import ControlRequest
-from mockserver.steps import in_slices
+from mockserver.responders.control_forms import BadControl
+from mockserver.server.control.route import ControlRequest
+from mockserver.sliced_work import in_slices
 from mockserver.worlds.audit import Money
 from mockserver.worlds.hosted import HostedWorld
-from mockserver.worlds.story import story_of
+from mockserver.worlds.order_story import story_of
 
 # After so many orders of a search, other requests have their turn.
 _SLICE = 256

@@ -7,10 +7,10 @@ from mockserver.clock import iso
 from mockserver.engine.outages import Direction, Window
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
-from mockserver.responders.forms import BadControl, instant_ms
-from mockserver.server.control.row import ControlRequest
-from mockserver.validation import did_you_mean
-from mockserver.worlds.windows import times_of, window_of
+from mockserver.responders.control_forms import BadControl, instant_ms
+from mockserver.server.control.route import ControlRequest
+from mockserver.suggestions import did_you_mean
+from mockserver.worlds.outage_windows import times_of, window_of
 
 _MOST = limits.OUTAGES.most
 _WEEK_MS = 7 * 86_400_000

@@ -1,8 +1,8 @@
 """Control of what happens at a call: triggers, held answers, and prices that move."""
 
 from mockserver.jsontext import Json
-from mockserver.server.control.row import ControlRequest
-from mockserver.worlds.actions import add_trigger, new_price
+from mockserver.server.control.route import ControlRequest
+from mockserver.worlds.trigger_actions import add_trigger, new_price
 from mockserver.worlds.triggers import TriggerTally, trigger_json
 
 

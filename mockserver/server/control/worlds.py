@@ -10,10 +10,10 @@ from typing import Any
 from mockserver import jsontext
 from mockserver.clock import ClockMode, iso, parse_duration
 from mockserver.jsontext import Json
-from mockserver.responders.forms import BadControl, instant_ms
-from mockserver.server.control.row import ControlRequest, NotAllowed, ServerState
+from mockserver.responders.control_forms import BadControl, instant_ms
+from mockserver.server.control.route import ControlRequest, NotAllowed, ServerState
 from mockserver.worlds.hosted import HostedWorld, UnknownWorld, WorldAway
-from mockserver.worlds.token import WorldToken
+from mockserver.worlds.world_token import WorldToken
 
 # The options of a new world: the member of the body, the option, and how it is read.
 _CHANGES: Mapping[str, tuple[str, Callable[[Any], object]]] = MappingProxyType(

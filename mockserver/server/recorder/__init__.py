@@ -1,6 +1,6 @@
 """The recorder: a local proxy that keeps what a service answers."""
 
-from mockserver.server.recorder.keeper import KeeperOptions, RecordingKeeper, keep_all
+from mockserver.server.recorder.exchange_keeper import KeeperOptions, RecordingKeeper, keep_all
 from mockserver.server.recorder.proxy import RecordingProxy, record
 from mockserver.server.recorder.upstream import ProxyOptions
 

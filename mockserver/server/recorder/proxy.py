@@ -14,12 +14,12 @@ from multidict import CIMultiDict
 from mockserver import limits
 from mockserver.clock import ticks_ms, wall_ms
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Headers, Request, Response
+from mockserver.http_messages import Headers, Request, Response
 from mockserver.recordings import RecordedExchange
+from mockserver.server.aiohttp_requests import head_of
 from mockserver.server.connection import ConnectionServer, http_response
-from mockserver.server.incoming import UnreadableRequest, body_of
 from mockserver.server.process import Listening, host
-from mockserver.server.recorder.keeper import RecordingKeeper
+from mockserver.server.recorder.exchange_keeper import RecordingKeeper
 from mockserver.server.recorder.upstream import (
     HOP_BY_HOP,
     NoUpstreamAnswer,
@@ -30,7 +30,7 @@ from mockserver.server.recorder.upstream import (
     passed_on,
     trouble,
 )
-from mockserver.server.wire import head_of
+from mockserver.server.request_parsing import UnreadableRequest, body_of
 
 MOST_REQUEST = 16 * 1024 * 1024
 """Bytes a request body may have that is passed on."""

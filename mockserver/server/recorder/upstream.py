@@ -11,13 +11,13 @@ from yarl import URL
 
 from mockserver import jsontext
 from mockserver.clock import ticks_ms, wall_ms
-from mockserver.codings import is_read
+from mockserver.content_codings import is_read
 from mockserver.contract import Contract
-from mockserver.exchange import Headers, Request, Response
-from mockserver.headers import SAFE_METHODS
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Headers, Request, Response
+from mockserver.mock_headers import SAFE_METHODS
 from mockserver.recordings import RecordedExchange
 from mockserver.server.connection import parser_reason
-from mockserver.values import dataclass
 
 TROUBLE_HEADER = "X-Recorder"
 """Names answers of the recorder itself, which are none of the service's."""

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import field
 
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.values import dataclass
 
 # Linux keeps the order and drops nothing on both; the queue of a datagram socket has ten places.
 _KIND = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_DGRAM

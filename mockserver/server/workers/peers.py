@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import count
 
 from mockserver.jsontext import Json
-from mockserver.server.workers.board import BEAT_S, Board
 from mockserver.server.workers.channel import Channel, Message
-from mockserver.worlds.homes import home_of
+from mockserver.server.workers.shared_memory import BEAT_S, Board
 from mockserver.worlds.hosted import Elsewhere, WorldAway
+from mockserver.worlds.process_of_world import home_of
 
 ANSWER_S = 10.0
 """How long another process may take for an answer, in seconds."""

@@ -14,8 +14,9 @@ from dataclasses import field
 from typing import NoReturn
 
 from mockserver.errors import CannotStart, CrosschainMockError
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.server.exhaustion import allow_more_files
+from mockserver.server.descriptor_exhaustion import allow_more_files
 from mockserver.server.listener import DRAIN_SECONDS, WAITING, Listener, bound
 from mockserver.server.process import (
     Listening,
@@ -26,14 +27,13 @@ from mockserver.server.process import (
     ready_file,
 )
 from mockserver.server.service import Service
-from mockserver.server.workers.board import Board
 from mockserver.server.workers.channel import Channel, Message
-from mockserver.server.workers.passing import PassingServer
+from mockserver.server.workers.connection_passing import PassingServer
+from mockserver.server.workers.control_broadcast import Spread
 from mockserver.server.workers.peers import Peers
-from mockserver.server.workers.spread import Spread
-from mockserver.values import dataclass
-from mockserver.worlds.homes import home_of
+from mockserver.server.workers.shared_memory import Board
 from mockserver.worlds.hosted import DEFAULT_WORLD
+from mockserver.worlds.process_of_world import home_of
 
 log = logging.getLogger("mockserver.server")
 

@@ -1,7 +1,7 @@
 /* The clock of a world in place of the machine's, for any program that calls the C library for time.
  *
  * Compiled where it is needed, and loaded by LD_PRELOAD. It maps the page of the world's clock, of which
- * survive/page.py says what is in it. Sleeping goes ahead on that page; a wait with a time-out does so too,
+ * survive/shared_clock.py says what is in it. Sleeping goes ahead on that page; a wait with a time-out does so too,
  * unless a request is on its way: then the world goes on to its late answer, and no further. Python and
  * Node have shims of their own. Programs that call the kernel by themselves, as Go does, are not reached.
  */

@@ -21,7 +21,7 @@ function install(url) {
   const waiting = new Map();
   let elsewhere = false, began = 0, world = 0, ids = 0, pump = null, moving = false;
 
-  // Where there is a page of the clock (survive/page.py says what is in it), a client that waits for
+  // Where there is a page of the clock (survive/shared_clock.py says what is in it), a client that waits for
   // nothing but a timer goes ahead by itself, and the world follows at its next request.
   const fs = require("node:fs");
   const FAR_MS = 86_400_000;

@@ -2,7 +2,7 @@
 
 from mockserver.worlds.audit.expected import Moved, expected_of
 from mockserver.worlds.audit.finding import Finding, Money
-from mockserver.worlds.audit.findings import KINDS
+from mockserver.worlds.audit.finding_kinds import KINDS
 from mockserver.worlds.audit.verdict import (
     QUOTE_AGE_MS,
     Verdict,
@@ -11,7 +11,7 @@ from mockserver.worlds.audit.verdict import (
     judge_run,
     kinds_named,
 )
-from mockserver.worlds.claims import Beliefs, Claim, Expected
+from mockserver.worlds.claims_and_expectations import Beliefs, Claim, Expected
 
 __all__ = [
     "KINDS",

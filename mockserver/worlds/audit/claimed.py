@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
 from mockserver.engine.catalog import Placed
-from mockserver.engine.courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import OrderView
 from mockserver.jsontext import plain
-from mockserver.worlds.audit.evidence import Evidence
 from mockserver.worlds.audit.finding import Finding, Money
-from mockserver.worlds.audit.words import of_order, paid
-from mockserver.worlds.claims import Claim, State
+from mockserver.worlds.audit.finding_texts import of_order, paid
+from mockserver.worlds.audit.money_traffic import Evidence
+from mockserver.worlds.claims_and_expectations import Claim, State
 
 _KIND = "not-as-claimed"
 

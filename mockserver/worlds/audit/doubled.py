@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from mockserver.engine.courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import Order
-from mockserver.worlds.audit.evidence import Evidence, Quote, Submission
 from mockserver.worlds.audit.expected import announced
 from mockserver.worlds.audit.finding import Finding
-from mockserver.worlds.audit.words import moves, name_of, of_orders, paid, row
+from mockserver.worlds.audit.finding_texts import moves, name_of, of_orders, paid, row
+from mockserver.worlds.audit.money_traffic import Evidence, Quote, Submission
 from mockserver.worlds.journal import Entry
 
 _LOST = (

@@ -5,14 +5,14 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from mockserver.engine.courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import OrderView
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import plain
-from mockserver.values import dataclass
 from mockserver.wording import times
-from mockserver.worlds.audit.evidence import Evidence
 from mockserver.worlds.audit.finding import Finding, Money
-from mockserver.worlds.claims import FIELDS, Expected
+from mockserver.worlds.audit.money_traffic import Evidence
+from mockserver.worlds.claims_and_expectations import FIELDS, Expected
 
 KIND = "not-as-expected"
 # The share by which less may arrive, where nothing says how much: prices move (survive §3).

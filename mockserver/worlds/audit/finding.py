@@ -5,11 +5,11 @@ from decimal import Decimal
 
 from mockserver.engine import amounts
 from mockserver.engine.catalog import Placed
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json, plain
-from mockserver.values import dataclass
 from mockserver.wording import finding_lines
 from mockserver.worlds.journal import Entry
-from mockserver.worlds.transactions import ChainTransaction
+from mockserver.worlds.transaction_store import ChainTransaction
 
 
 @dataclass(frozen=True, slots=True)

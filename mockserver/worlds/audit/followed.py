@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 from mockserver.clock import iso
-from mockserver.engine.courses import Policy, Status
+from mockserver.engine.order_courses import Policy
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import OrderView
-from mockserver.worlds.audit.evidence import Evidence
 from mockserver.worlds.audit.finding import Finding, Money
-from mockserver.worlds.audit.words import money, of_order, paid
+from mockserver.worlds.audit.finding_texts import money, of_order, paid
+from mockserver.worlds.audit.money_traffic import Evidence
 
 _BACK = (Status.REFUNDED, Status.FAILED)
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from mockserver.engine.core import HashKey
 from mockserver.engine.refusal import REFUSALS
-from mockserver.worlds.audit.evidence import Evidence, Submission
+from mockserver.engine.world_state import HashKey
 from mockserver.worlds.audit.finding import Finding, Money
+from mockserver.worlds.audit.money_traffic import Evidence, Submission
 from mockserver.worlds.audit.paid import moved_money, paid_otherwise
 from mockserver.worlds.journal import Entry
-from mockserver.worlds.transactions import ChainTransaction
+from mockserver.worlds.transaction_store import ChainTransaction
 
 
 def lost_deposits(evidence: Evidence) -> Iterator[Finding]:

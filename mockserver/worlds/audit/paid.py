@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from mockserver.engine.catalog import NATIVE
 from mockserver.engine.orders import Order
 from mockserver.wording import times
-from mockserver.worlds.audit.evidence import Evidence, Submission
 from mockserver.worlds.audit.finding import Finding, Money
-from mockserver.worlds.audit.words import row
-from mockserver.worlds.transactions import ChainTransaction
+from mockserver.worlds.audit.finding_texts import row
+from mockserver.worlds.audit.money_traffic import Evidence, Submission
+from mockserver.worlds.transaction_store import ChainTransaction
 
 _SECOND_USE = "hash-already-used"
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mockserver.engine.orders import Order, OrderGeneration
-from mockserver.operations.traces import TracedTransfer
-from mockserver.worlds.audit.evidence import Evidence, Quote, Submission
+from mockserver.operations.money_traces import TracedTransfer
 from mockserver.worlds.audit.finding import Finding
-from mockserver.worlds.audit.words import length, money, of_order, row
+from mockserver.worlds.audit.finding_texts import length, money, of_order, row
+from mockserver.worlds.audit.money_traffic import Evidence, Quote, Submission
 
 # How many of the newest quotes are compared with an order, to find the nearest one.
 _NEAREST = 50

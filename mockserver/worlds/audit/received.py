@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from contextlib import suppress
 
-from mockserver.engine.courses import Status
+from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import Order, OrderView
 from mockserver.engine.refusal import Refusal
-from mockserver.operations.transactions import Reverted, order_in
-from mockserver.worlds.audit.evidence import Evidence, Submission
+from mockserver.operations.deposit_transactions import Reverted, order_in
 from mockserver.worlds.audit.finding import Finding, Money
+from mockserver.worlds.audit.finding_texts import of_order
+from mockserver.worlds.audit.money_traffic import Evidence, Submission
 from mockserver.worlds.audit.quoted import fitting_quotes, making
-from mockserver.worlds.audit.words import of_order
-from mockserver.worlds.claims import State
+from mockserver.worlds.claims_and_expectations import State
 
 # How much less than quoted may arrive before it counts: rounding and small moves of prices.
 _LESS_PERCENT = 1

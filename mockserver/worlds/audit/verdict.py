@@ -7,21 +7,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from mockserver import limits
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.responders.forms import BadControl
-from mockserver.steps import Steps, at_once
-from mockserver.validation import did_you_mean
-from mockserver.values import dataclass
+from mockserver.responders.control_forms import BadControl
+from mockserver.sliced_work import Steps, at_once
+from mockserver.suggestions import did_you_mean
 from mockserver.wording import audit_lines
 from mockserver.worlds.audit.claimed import all_arrived
-from mockserver.worlds.audit.evidence import Evidence, evidence_of
 from mockserver.worlds.audit.expected import Moved, moved_in, not_as_expected
 from mockserver.worlds.audit.finding import Finding
-from mockserver.worlds.audit.findings import KINDS
-from mockserver.worlds.claims import Expected
-from mockserver.worlds.ground import Ground, ground_of
+from mockserver.worlds.audit.finding_kinds import KINDS
+from mockserver.worlds.audit.money_traffic import Evidence, evidence_of
+from mockserver.worlds.claims_and_expectations import Expected
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.judgement import Judgement, counted_up_to
+from mockserver.worlds.verdict_evidence import Ground, ground_of
 
 QUOTE_AGE_MS = 300_000
 """The age at which a quote counts as old; for how long a quote is valid is not published."""

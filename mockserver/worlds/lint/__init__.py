@@ -14,7 +14,7 @@ from mockserver.worlds.lint.judging import (
     lint_words,
     summary,
 )
-from mockserver.worlds.lint.rules import RULES
+from mockserver.worlds.lint.rule_table import RULES
 
 __all__ = [
     "RULES",

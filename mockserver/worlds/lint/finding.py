@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.values import dataclass
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.lint.traffic import ClientCall, Traffic
 

@@ -8,18 +8,18 @@ from typing import Any
 
 from mockserver import limits
 from mockserver.clock import ClockRefused
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.responders.forms import BadControl, duration_ms
-from mockserver.steps import Steps, at_once
-from mockserver.validation import did_you_mean
-from mockserver.values import dataclass
+from mockserver.responders.control_forms import BadControl, duration_ms
+from mockserver.sliced_work import Steps, at_once
+from mockserver.suggestions import did_you_mean
 from mockserver.wording import counted, lint_lines
-from mockserver.worlds.ground import Ground, ground_of
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.judgement import Judgement, counted_up_to
 from mockserver.worlds.lint.finding import LimitUnit, LintFinding, LintLevel, LintRule
-from mockserver.worlds.lint.rules import RULES
+from mockserver.worlds.lint.rule_table import RULES
 from mockserver.worlds.lint.traffic import traffic_of
+from mockserver.worlds.verdict_evidence import Ground, ground_of
 
 _ALL, _NONE = ("all", "yes", "true", "1"), ("", "none", "no", "false", "0")
 

@@ -9,20 +9,20 @@ from mockserver import jsontext
 from mockserver.clock import STANDING, ClockMode
 from mockserver.contract import Contract, Inputs, Operation, ids
 from mockserver.engine.catalog import Catalog, Placed
-from mockserver.engine.core import HashKey, hash_key
 from mockserver.engine.orders import OrderKind
 from mockserver.engine.outages import OrderRoute
 from mockserver.engine.world import World
+from mockserver.engine.world_state import HashKey, hash_key
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.operations import traces
+from mockserver.operations import money_traces
+from mockserver.operations.money_traces import NamedDeposit, QuotedTransfer, TracedTransfer
 from mockserver.operations.order_texts import OrderRules
-from mockserver.operations.traces import NamedDeposit, QuotedTransfer, TracedTransfer
-from mockserver.steps import Steps
-from mockserver.values import dataclass
-from mockserver.worlds.audit.evidence import successful_data
+from mockserver.sliced_work import Steps
+from mockserver.worlds.audit.money_traffic import successful_data
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
-from mockserver.worlds.transactions import ChainTransaction
+from mockserver.worlds.transaction_store import ChainTransaction
 from mockserver.worlds.verification import announced_in
 
 CHAIN_LISTS = (ids.CHAINS, ids.V1_CHAINS)
@@ -170,16 +170,16 @@ class Traffic:
         self.calls.append(call)
         operation, inputs, data = call.operation, call.inputs, call.data
         if data is not None:
-            quoted = traces.quoted(self.world, operation.id, inputs, data)
+            quoted = money_traces.quoted(self.world, operation.id, inputs, data)
             if quoted is not None:
                 quote = QuoteCall(call, quoted)
                 self.quotes.append(quote)
                 self._by_route[quote.transfer.kind, quote.transfer.route].append(quote)
         if operation.id in ids.SUBMITTED_ORDERS:
-            paid = traces.paid(self.world, inputs)
+            paid = money_traces.paid(self.world, inputs)
             if paid is not None:
-                transfer = traces.submitted(self.world, inputs)
-                rules = traces.requested_rules(inputs)
+                transfer = money_traces.submitted(self.world, inputs)
+                rules = money_traces.requested_rules(inputs)
                 submission = SubmitCall(call, paid, transfer, rules)
                 self.submissions.append(submission)
                 self.first_submissions.setdefault(paid.key, submission)

@@ -13,18 +13,18 @@ from types import MappingProxyType
 from mockserver import jsontext
 from mockserver.engine.catalog import NATIVE
 from mockserver.engine.hashes import derived_int
-from mockserver.exchange import Response
+from mockserver.http_messages import Response
 from mockserver.jsontext import Json
-from mockserver.operations.transactions import ContractCall, order_of_transfer
+from mockserver.operations.deposit_transactions import ContractCall, order_of_transfer
 from mockserver.signing import kaspa_transactions as kaspa
-from mockserver.signing.kaspa import key_of_address
+from mockserver.signing.evm_transactions import NotATransaction
+from mockserver.signing.kaspa_messages import key_of_address
 from mockserver.signing.kaspa_transactions import KaspaOutput, KaspaTransaction, Outpoint
-from mockserver.signing.transactions import NotATransaction
+from mockserver.worlds.announced_transactions import SentTransaction, take
 from mockserver.worlds.blocks import Block
-from mockserver.worlds.chain import SentTransaction, take
-from mockserver.worlds.contracts import base_coin, coins_of
-from mockserver.worlds.node.rest import RestCall, refusal
-from mockserver.worlds.pool import Rejected
+from mockserver.worlds.mempool import Rejected
+from mockserver.worlds.node.rest_calls import RestCall, refusal
+from mockserver.worlds.smart_contracts import base_coin, coins_of
 
 _MOST_LISTED = 500
 # Places of what nobody's transaction made: what an address began with, and what came otherwise.

@@ -8,9 +8,9 @@ from mockserver.engine.catalog import EVM_FAMILY, SOLANA_FAMILY, Chain
 from mockserver.jsontext import Json
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.node import solana
-from mockserver.worlds.node.answering import answer
-from mockserver.worlds.node.rpc import BAD_PARAMS, REFUSED, RpcCall, RpcError
-from mockserver.worlds.node.watches import Subscription, subscribe
+from mockserver.worlds.node.evm_subscriptions import Subscription, subscribe
+from mockserver.worlds.node.json_rpc_calls import BAD_PARAMS, REFUSED, RpcCall, RpcError
+from mockserver.worlds.node.json_rpc_envelope import answer
 
 _Subscribing = Callable[[RpcCall], Subscription]
 

@@ -13,16 +13,19 @@ from mockserver.engine import abi
 from mockserver.engine.catalog import NATIVE
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OrderRequest
-from mockserver.exchange import Response
+from mockserver.http_messages import Response
 from mockserver.jsontext import Json
-from mockserver.operations.transactions import ContractCall, Reverted
-from mockserver.signing import curve, tron
+from mockserver.operations.deposit_transactions import ContractCall, Reverted
+from mockserver.signing import keccak, tron_transactions
 from mockserver.signing.base58 import base58_checked, from_base58_checked
-from mockserver.signing.transactions import NotATransaction
-from mockserver.signing.tron import TronTransaction
+from mockserver.signing.evm_transactions import NotATransaction
+from mockserver.signing.tron_transactions import TronTransaction
+from mockserver.worlds.announced_transactions import GAS_OF_A_CHECK, SentTransaction, take
 from mockserver.worlds.blocks import Block
-from mockserver.worlds.chain import GAS_OF_A_CHECK, SentTransaction, take
-from mockserver.worlds.contracts import (
+from mockserver.worlds.node.contract_logs import hex_address, logs_of
+from mockserver.worlds.node.eth_call import token_output
+from mockserver.worlds.node.rest_calls import RestCall, refusal
+from mockserver.worlds.smart_contracts import (
     coins_of,
     execution_gas,
     has_code,
@@ -30,10 +33,7 @@ from mockserver.worlds.contracts import (
     order_carried,
     token_at,
 )
-from mockserver.worlds.movements import vault_of
-from mockserver.worlds.node.calls import token_output
-from mockserver.worlds.node.logs import hex_address, logs_of
-from mockserver.worlds.node.rest import RestCall, refusal
+from mockserver.worlds.token_movements import vault_of
 
 ENERGY_SUN = 420
 """What a unit of energy costs in sun (A-511)."""
@@ -73,7 +73,7 @@ def _address(call: RestCall, name: str) -> str:
     text = call.text(name)
     with suppress(ValueError):
         raw = bytes.fromhex(text) if text[:2] == "41" else from_base58_checked(text)
-        if len(raw) == 21 and raw[:1] == tron.PREFIX:
+        if len(raw) == 21 and raw[:1] == tron_transactions.PREFIX:
             return base58_checked(raw)
     raise TronRefusal("OTHER_ERROR", f"Invalid {name}: {text[:60]!r}")
 
@@ -211,7 +211,7 @@ def _from_hex(text: str) -> bytes:
 
 def _create(call: RestCall) -> Json:
     to, amount = _address(call, "to_address"), call.number("amount")
-    made = _made(call, tron.TRANSFER, to, amount)
+    made = _made(call, tron_transactions.TRANSFER, to, amount)
     _check_transfer(call, _as_call(call, made, ""))
     return _unsigned(call, made)
 
@@ -221,7 +221,9 @@ def _trigger(call: RestCall) -> Json:
     if not has_code(call.hosted, call.chain, contract):
         words = "No contract or not a valid smart contract"
         return {"result": {"code": "CONTRACT_VALIDATE_ERROR", "message": words.encode().hex()}}
-    made = _made(call, tron.TRIGGER, contract, call.number("call_value"), _call_data(call))
+    made = _made(
+        call, tron_transactions.TRIGGER, contract, call.number("call_value"), _call_data(call)
+    )
     return {"result": {"result": True}, "transaction": _unsigned(call, made)}
 
 
@@ -230,13 +232,13 @@ def _call_data(call: RestCall) -> bytes:
     if call.text("data"):
         return _from_hex(call.text("data"))
     signature = call.text("function_selector")
-    return curve.keccak256(signature.encode())[:4] + _from_hex(call.text("parameter"))
+    return keccak.keccak256(signature.encode())[:4] + _from_hex(call.text("parameter"))
 
 
 def _constant(call: RestCall) -> Json:
     """Try a call without sending it: what it returns, or the reason with which it reverts."""
     tried, output, reason = _tried(call)
-    made = _made(call, tron.TRIGGER, tried.to, tried.value, tried.data)
+    made = _made(call, tron_transactions.TRIGGER, tried.to, tried.value, tried.data)
     ret: Json = [{}] if reason is None else [{"ret": "FAILED"}]
     result: dict[str, Json] = {"result": True}
     if reason is not None:
@@ -294,22 +296,24 @@ def _broadcast(call: RestCall) -> Json:
 
 def _broadcast_hex(call: RestCall) -> Json:
     try:
-        raw, signatures = tron.parts_of(_from_hex(call.text("transaction")))
+        raw, signatures = tron_transactions.parts_of(_from_hex(call.text("transaction")))
     except NotATransaction as error:
         return _error("", TronRefusal("OTHER_ERROR", f"Transaction cannot be read: {error}"))
     return _sent(call, raw, signatures)
 
 
 def _sent(call: RestCall, raw: bytes, signatures: list[bytes]) -> Json:
-    tx_id = tron.id_of(raw)
+    tx_id = tron_transactions.id_of(raw)
     try:
         try:
-            signed = tron.decoded(raw)
+            signed = tron_transactions.decoded(raw)
         except NotATransaction as error:
             raise TronRefusal("OTHER_ERROR", f"Transaction cannot be read: {error}") from None
         _check_envelope(call, signed, tx_id)
         _check_signatures(raw, signed, signatures)
-        _carry_out(call, signed, _as_call(call, signed, tx_id), tron.joined(raw, signatures))
+        _carry_out(
+            call, signed, _as_call(call, signed, tx_id), tron_transactions.joined(raw, signatures)
+        )
     except TronRefusal as error:
         call.hosted.node.refuse(call.chain.nickname, tx_id, error)
         return _error(tx_id, error)
@@ -348,7 +352,7 @@ def _check_signatures(raw: bytes, signed: TronTransaction, signatures: list[byte
     if not signatures:
         # In java-tron's words and codes, as clients compare them.
         raise TronRefusal("SIGERROR", "Validate signature error: miss sig or contract")
-    signers = [tron.signer_of(raw, signature) for signature in signatures]
+    signers = [tron_transactions.signer_of(raw, signature) for signature in signatures]
     if None in signers:
         raise TronRefusal("SIGERROR", "Validate signature error: Header is out of range")
     if signers != [signed.owner]:
@@ -360,7 +364,7 @@ def _check_signatures(raw: bytes, signed: TronTransaction, signatures: list[byte
 
 
 def _as_call(call: RestCall, signed: TronTransaction, tx_id: str) -> ContractCall:
-    transfer = signed.kind == tron.TRANSFER
+    transfer = signed.kind == tron_transactions.TRANSFER
     made = ContractCall(
         call.chain.nickname,
         tx_id,
@@ -397,7 +401,7 @@ def _carry_out(call: RestCall, signed: TronTransaction, made: ContractCall, raw:
     hosted, chain = call.hosted, call.chain
     strict = not hosted.node.lenient
     sent = SentTransaction(None, raw, signed.fee_limit, ENERGY_SUN if strict else 0, strict)
-    if signed.kind == tron.TRANSFER:
+    if signed.kind == tron_transactions.TRANSFER:
         _check_transfer(call, made)
         # A transfer of TRX has free bandwidth (A-511).
         take(hosted, made, lambda: None, replace(sent, price=0))
@@ -435,7 +439,7 @@ def _unsigned(call: RestCall, made: TronTransaction) -> dict[str, Json]:
     """Return a transaction as nodes show it before it is signed."""
     value: dict[str, Json] = {"owner_address": _shown(call, base58_checked(made.owner))}
     to = _shown(call, base58_checked(made.to))
-    if made.kind == tron.TRANSFER:
+    if made.kind == tron_transactions.TRANSFER:
         value |= {"to_address": to, "amount": made.amount}
     else:
         value |= {"data": made.data.hex(), "contract_address": to}
@@ -455,7 +459,7 @@ def _unsigned(call: RestCall, made: TronTransaction) -> dict[str, Json]:
         raw_data["fee_limit"] = made.fee_limit
     return {
         "visible": call.flag("visible"),
-        "txID": tron.id_of(made.raw),
+        "txID": tron_transactions.id_of(made.raw),
         "raw_data": raw_data,
         "raw_data_hex": made.raw.hex(),
     }
@@ -475,8 +479,8 @@ def _transaction_json(call: RestCall, block: Block) -> dict[str, Json]:
     failed = tx is not None and tx.reverted
     ret: Json = [{"contractRet": _outcome(block) if failed else "SUCCESS"}]
     if tx is not None and tx.raw:
-        raw, signatures = tron.parts_of(tx.raw)
-        shown = _unsigned(call, tron.decoded(raw))
+        raw, signatures = tron_transactions.parts_of(tx.raw)
+        shown = _unsigned(call, tron_transactions.decoded(raw))
         # What was signed is shown as it was, whoever wrote it.
         sent = {"txID": tx.hash, "raw_data_hex": raw.hex()}
         return {**shown, **sent, "signature": [each.hex() for each in signatures], "ret": ret}
@@ -486,22 +490,22 @@ def _transaction_json(call: RestCall, block: Block) -> dict[str, Json]:
 
 def _of_the_service(call: RestCall, block: Block) -> TronTransaction:
     """Return what a payout did, or a transaction that was announced in its parts: unsigned."""
-    kind, data, value = tron.TRIGGER, b"", 0
+    kind, data, value = tron_transactions.TRIGGER, b"", 0
     tx, payout = block.tx, block.payout
     if payout is not None:
         contract = call.hosted.world.scenario.catalog.token_on(payout.chain, payout.token).contract
         sender, to = vault_of(call.chain), contract.address
         if contract.native:
-            kind, to, value = tron.TRANSFER, payout.recipient, payout.units
+            kind, to, value = tron_transactions.TRANSFER, payout.recipient, payout.units
         else:
             data = abi.encoded(abi.TRANSFER, hex_address(payout.recipient), payout.units)
     else:
         assert tx is not None  # noqa: S101 - an empty block has no transaction to show
         sender, to, value, data = tx.sender, tx.to, tx.value, tx.data
         if tx.token:
-            kind = tron.TRANSFER
+            kind = tron_transactions.TRANSFER
     owner, receiver = (bytes.fromhex(f"41{hex_address(end)[2:]:0>40}"[:42]) for end in (sender, to))
-    memo = data if kind == tron.TRANSFER else b""
+    memo = data if kind == tron_transactions.TRANSFER else b""
     return TronTransaction(
         kind=kind,
         owner=owner,

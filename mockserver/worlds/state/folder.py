@@ -9,10 +9,10 @@ from pathlib import Path
 from mockserver import __version__
 from mockserver.engine.refusal import StateNotLoadable
 from mockserver.wording import reason_of
-from mockserver.worlds.homes import home_of
-from mockserver.worlds.state.counts import Counts
-from mockserver.worlds.state.encoding import Rows
-from mockserver.worlds.state.file import (
+from mockserver.worlds.process_of_world import home_of
+from mockserver.worlds.state.request_counts import Counts
+from mockserver.worlds.state.row_encoding import Rows
+from mockserver.worlds.state.sqlite_file import (
     FILE,
     Hold,
     PartOf,

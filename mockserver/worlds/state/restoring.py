@@ -4,16 +4,16 @@ from collections.abc import Iterable, Mapping
 
 from mockserver.engine.dumps import NotPlain, Rows
 from mockserver.errors import CrosschainMockError
-from mockserver.worlds.chain import restore
+from mockserver.worlds.announced_transactions import restore
 from mockserver.worlds.factory import WorldFactory
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import StoredEntry
-from mockserver.worlds.state.encoding import Rows as Shared
-from mockserver.worlds.state.encoding import journal_entries, plain
+from mockserver.worlds.state.dump_parts import HOSTING, WALL, beginning_of, dump_of, restore_hosting
 from mockserver.worlds.state.errors import WorldDamaged
-from mockserver.worlds.state.file import StateFile, checked
-from mockserver.worlds.state.heads import HOSTING, WALL, beginning_of, dump_of, restore_hosting
-from mockserver.worlds.transactions import ChainTransaction
+from mockserver.worlds.state.row_encoding import Rows as Shared
+from mockserver.worlds.state.row_encoding import journal_entries, plain
+from mockserver.worlds.state.sqlite_file import StateFile, checked
+from mockserver.worlds.transaction_store import ChainTransaction
 
 
 class Restoring:

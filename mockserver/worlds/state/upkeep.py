@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from mockserver.engine.refusal import StateNotLoadable
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.values import dataclass
 from mockserver.worlds.factory import WorldFactory
 from mockserver.worlds.hosted import DEFAULT_WORLD, HostedWorld
-from mockserver.worlds.state.encoding import Rows, plain
 from mockserver.worlds.state.errors import NotKept, WorldDamaged
-from mockserver.worlds.state.file import Hold, StateFile, Statement, checked, unsealed
 from mockserver.worlds.state.folder import shares_of
-from mockserver.worlds.state.keeper import OF_A_WORLD
 from mockserver.worlds.state.restoring import Restoring
+from mockserver.worlds.state.row_encoding import Rows, plain
+from mockserver.worlds.state.sqlite_file import Hold, StateFile, Statement, checked, unsealed
+from mockserver.worlds.state.world_keeper import OF_A_WORLD
 
 # The tables whose values have checksums, and what names a row.
 _SUMMED = {

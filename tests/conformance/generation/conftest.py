@@ -13,7 +13,7 @@ import pytest
 
 from mockserver import contract as contracts
 from mockserver.conformance.options import Options
-from mockserver.conformance.requests.catalog import probes_of
+from mockserver.conformance.requests.all_probes import probes_of
 from mockserver.conformance.requests.probe import Stage
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.permit import Arming, Permit

@@ -10,10 +10,10 @@ from mockserver.conformance.generation.feedback import (
     kind_of_answer,
     varied,
 )
-from mockserver.conformance.generation.strategies import RequestStrategies
+from mockserver.conformance.generation.request_strategies import RequestStrategies
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Answer, Exchange
+from mockserver.conformance.session.request_draft import Draft
 from tests.blind.narrow import NARROW, found, is_found
 from tests.conformance.generation.conftest import ARMED, LISTS
 

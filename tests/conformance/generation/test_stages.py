@@ -6,10 +6,10 @@ from string import Formatter
 
 import pytest
 
-from mockserver.conformance.generation import submissions
-from mockserver.conformance.generation.reads import ReadFlow
+from mockserver.conformance.generation import submission_flows
+from mockserver.conformance.generation.read_flow import ReadFlow
 from mockserver.conformance.generation.sequences import FLOWS
-from mockserver.conformance.generation.submissions import SubmissionFlow
+from mockserver.conformance.generation.submission_flows import SubmissionFlow
 from mockserver.contract import load
 
 
@@ -33,7 +33,7 @@ def calls(flow):
 def test_every_failure_of_the_table_is_looked_up(flow):
     nodes = [node for source in sources(flow) for node in ast.walk(ast.parse(source))]
     names = {node.value for node in nodes if isinstance(node, ast.Constant)}
-    assert set(flow.stage.failures) <= names | {*submissions._CHANGES.values()}
+    assert set(flow.stage.failures) <= names | {*submission_flows._CHANGES.values()}
 
 
 @pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.stage.words)

@@ -14,7 +14,7 @@ from mockserver.conformance.session.exchange import Answer, Exchange
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Severity, Verdict
 from mockserver.contract import Layer, fact_basis, load
-from mockserver.exchange import Headers, Request
+from mockserver.http_messages import Headers, Request
 
 CONTRACT = load()
 BASE = "http://127.0.0.1:9"

@@ -8,7 +8,7 @@ from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.result import Result
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import draft_of
+from mockserver.conformance.session.request_draft import draft_of
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Inconclusive, Severity, Vacuous, Verdict
 from mockserver.contract import Basis, BasisKind, Layer, Operation, fact_basis

@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from mockserver.conformance.report.baseline import apply, baseline_text, day_of, read_baseline
-from mockserver.conformance.report.writing import FORMATS
+from mockserver.conformance.report.report_files import FORMATS
 from mockserver.errors import InvalidFile
 from tests.conformance.report.made import exchange, finding, printed, report
 from tests.conformance.report.pack import PACK

@@ -13,8 +13,8 @@ import pytest
 
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.model import report_of
-from mockserver.conformance.report.testing import as_pytest
-from mockserver.conformance.report.writing import FORMATS
+from mockserver.conformance.report.report_files import FORMATS
+from mockserver.conformance.report.reproductions import as_pytest
 from mockserver.conformance.result import DoesNotConform
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.target import Target
@@ -116,7 +116,7 @@ def test_the_command_ends_with_3(server, tmp_path):
     ignored = shutil.ignore_patterns("__pycache__")
     for name in ("mockserver", "schemas", "fixtures"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
-    reads = tmp_path / "mockserver" / "conformance" / "checks" / "reads.py"
+    reads = tmp_path / "mockserver" / "conformance" / "checks" / "balances_and_prices.py"
     text = reads.read_text("utf-8")
     sentence = "A price is a decimal number above zero; that of a stable coin is near 1 USD."
     assert sentence in text, "the sentence of the rule price-is-a-price"

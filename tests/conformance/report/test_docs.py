@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from mockserver.cli.table import TABLE, command
-from mockserver.conformance.report.writing import NAMES
+from mockserver.cli.command_table import TABLE, command
+from mockserver.conformance.report.report_files import NAMES
 from mockserver.conformance.verdict import Verdict
 
 CONFORM = {

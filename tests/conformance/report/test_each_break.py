@@ -11,7 +11,7 @@ import pytest
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.causes import Cause
 from mockserver.conformance.report.model import Report, report_of
-from mockserver.conformance.report.writing import Destination, write
+from mockserver.conformance.report.report_files import Destination, write
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.session.target import Target

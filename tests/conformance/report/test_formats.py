@@ -9,9 +9,9 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
-from mockserver import documents, resources
+from mockserver import file_formats, resources
 from mockserver.conformance.report.model import report_of
-from mockserver.conformance.report.writing import FORMATS, destination_of, write
+from mockserver.conformance.report.report_files import FORMATS, destination_of, write
 from mockserver.conformance.session.exchange import Answer
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.conformance.verdict import Verdict
@@ -50,7 +50,7 @@ def told(request):
 def test_json_keeps_its_published_schema(told, tmp_path):
     file = tmp_path / "report.json"
     file.write_text(FORMATS["json"](told), "utf-8")
-    assert documents.read(file).kind == "conformance"
+    assert file_formats.read(file).kind == "conformance"
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import xmlschema
 
-from mockserver.conformance.report.writing import FORMATS
+from mockserver.conformance.report.report_files import FORMATS
 from tests.conformance.report.made import finding, report
 from tests.conformance.report.pack import observed
 from tests.conformance.report.test_formats import told

@@ -14,14 +14,14 @@ from mockserver.conformance.checks.rule import Finding, Outcome, Rule
 from mockserver.conformance.report.coverage import coverage_of
 from mockserver.conformance.report.masking import Masker, masked, masker_for
 from mockserver.conformance.report.model import report_of
-from mockserver.conformance.report.testing import as_pytest, saved_lines
-from mockserver.conformance.report.writing import FORMATS
+from mockserver.conformance.report.report_files import FORMATS
+from mockserver.conformance.report.reproductions import as_pytest, saved_lines
 from mockserver.conformance.result import Result
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.exchange import Answer, Exchange, NoAnswer
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Contract
-from mockserver.exchange import Request, Response
+from mockserver.http_messages import Request, Response
 from tests.conformance.report.made import exchange, finding, outcome, printed, report, result, rule
 
 KEY = "live-key-7f3a91"

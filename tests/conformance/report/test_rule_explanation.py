@@ -2,14 +2,14 @@
 
 import pytest
 
-from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.all_rules import RULES
 from mockserver.conformance.report.rule_explanation import (
     explain_basis,
     explained,
     rule_named,
     section,
 )
-from mockserver.conformance.requests.catalog import probes_of
+from mockserver.conformance.requests.all_probes import probes_of
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.contract import Basis, BasisKind, fact_basis
 from tests.conformance.report.made import CONTRACT, rule

@@ -70,7 +70,7 @@ def _sleeps(thread):
 
 
 def _page():
-    """Return the numbers of the clock's page, where there is one: survive/page.py says which."""
+    """Return the numbers of the page of survive/shared_clock.py, where there is one."""
     path = os.environ.get("CROSSCHAIN_MOCK_CLOCK_PAGE")
     try:
         with open(path or "", "r+b") as file:

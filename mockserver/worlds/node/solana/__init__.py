@@ -5,6 +5,6 @@ of SOL or of a token, with a memo; what else is in it has no effect (A-512).
 """
 
 from mockserver.worlds.node.solana.methods import CHANGING, METHODS
-from mockserver.worlds.node.solana.watches import SUBSCRIBING
+from mockserver.worlds.node.solana.subscriptions import SUBSCRIBING
 
 __all__ = ["CHANGING", "METHODS", "SUBSCRIBING"]

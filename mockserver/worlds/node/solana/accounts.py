@@ -5,11 +5,9 @@ from base64 import b64encode
 from mockserver.engine.amounts import whole_tokens
 from mockserver.engine.catalog import Placed
 from mockserver.jsontext import Json, plain
-from mockserver.signing import solana
+from mockserver.signing import solana_transactions
 from mockserver.signing.base58 import base58
-from mockserver.worlds.contracts import coins_of, holding
-from mockserver.worlds.movements import vault_of
-from mockserver.worlds.node.rpc import BAD_PARAMS, RpcCall, RpcError
+from mockserver.worlds.node.json_rpc_calls import BAD_PARAMS, RpcCall, RpcError
 from mockserver.worlds.node.solana.programs import (
     PROGRAMS,
     SYSTEM,
@@ -23,6 +21,8 @@ from mockserver.worlds.node.solana.programs import (
     tokens_on,
     with_context,
 )
+from mockserver.worlds.smart_contracts import coins_of, holding
+from mockserver.worlds.token_movements import vault_of
 
 ACCOUNT_BYTES = 165
 """Bytes of an account of a token."""
@@ -63,7 +63,7 @@ def _account_json(call: RpcCall, key: bytes, encoding: str) -> Json:
     if holder is not None:
         owner, placed = holder
         return _token_data(_data(call, owner, placed), _parsed(call, owner, placed), encoding)
-    if not solana.is_on_curve(key) and base58(key) != vault_of(call.chain):
+    if not solana_transactions.is_on_curve(key) and base58(key) != vault_of(call.chain):
         # Nobody has a key of it, so that it is no wallet; a token's account that was not made.
         return None
     lamports = coins_of(call.hosted, call.chain, base58(key))

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from mockserver.jsontext import Json
 from mockserver.worlds.blocks import Block
-from mockserver.worlds.node.rpc import BAD_PARAMS, RpcCall, RpcError
+from mockserver.worlds.node.json_rpc_calls import BAD_PARAMS, RpcCall, RpcError
 from mockserver.worlds.node.solana.accounts import (
     account_info,
     accounts_of_owner,
@@ -24,7 +24,7 @@ from mockserver.worlds.node.solana.programs import (
     with_context,
 )
 from mockserver.worlds.node.solana.sending import airdrop, fee_for, send, simulate
-from mockserver.worlds.node.solana.showing import (
+from mockserver.worlds.node.solana.transactions import (
     signature_of,
     signatures_for,
     statuses,

@@ -8,11 +8,11 @@ from itertools import islice
 
 from mockserver.engine.catalog import Placed
 from mockserver.jsontext import Json
-from mockserver.signing import solana
+from mockserver.signing import solana_transactions
 from mockserver.signing.base58 import base58, from_base58
-from mockserver.signing.solana import SolanaTransaction
-from mockserver.worlds.movements import vault_of
-from mockserver.worlds.node.rpc import BAD_PARAMS, RpcCall, RpcError
+from mockserver.signing.solana_transactions import SolanaTransaction
+from mockserver.worlds.node.json_rpc_calls import BAD_PARAMS, RpcCall, RpcError
+from mockserver.worlds.token_movements import vault_of
 
 LAMPORTS = 5_000
 """What each signature costs (A-512)."""
@@ -49,7 +49,7 @@ def key_at(call: RpcCall, place: int) -> bytes:
     value = call.parameter(place)
     if value is None:
         raise RpcError(BAD_PARAMS, "`params` should have at least 1 argument(s)")
-    return bytes_in(value, solana.KEY)
+    return bytes_in(value, solana_transactions.KEY)
 
 
 def bytes_in(value: Json, size: int) -> bytes:
@@ -67,7 +67,7 @@ def raw_key(address: str) -> bytes:
     """Return the bytes of an address; one that is none of this chain gets some of its own."""
     with suppress(ValueError):
         raw = from_base58(address)
-        if len(raw) == solana.KEY:
+        if len(raw) == solana_transactions.KEY:
             return raw
     return sha256(address.encode()).digest()
 
@@ -75,7 +75,7 @@ def raw_key(address: str) -> bytes:
 @lru_cache(maxsize=4_096)
 def token_account(owner: bytes, mint: bytes) -> bytes:
     """Return the account of a token that wallets derive for an owner."""
-    return solana.derived_address(ASSOCIATED, owner, TOKEN, mint)
+    return solana_transactions.derived_address(ASSOCIATED, owner, TOKEN, mint)
 
 
 def tokens_on(call: RpcCall) -> list[Placed]:
@@ -97,7 +97,7 @@ def _owners(call: RpcCall) -> Iterator[str]:
             yield block.tx.sender
             yield block.tx.to
             if block.tx.raw:
-                yield from created_in(solana.decoded(block.tx.raw))
+                yield from created_in(solana_transactions.decoded(block.tx.raw))
 
 
 def created_in(signed: SolanaTransaction) -> Iterator[str]:

@@ -6,17 +6,16 @@ from dataclasses import replace
 
 from mockserver.engine.catalog import NATIVE, Placed
 from mockserver.engine.submission import OrderRequest
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.operations.transactions import ContractCall, Reverted, order_of_transfer
-from mockserver.signing import solana
+from mockserver.operations.deposit_transactions import ContractCall, Reverted, order_of_transfer
+from mockserver.signing import solana_transactions
 from mockserver.signing.base58 import base58, from_base58
-from mockserver.signing.solana import SolanaTransaction
-from mockserver.signing.transactions import NotATransaction
-from mockserver.values import dataclass
+from mockserver.signing.evm_transactions import NotATransaction
+from mockserver.signing.solana_transactions import SolanaTransaction
 from mockserver.violations import excerpt
-from mockserver.worlds.chain import SentTransaction, pour, take
-from mockserver.worlds.contracts import base_coin, coins_of, holding
-from mockserver.worlds.node.rpc import BAD_PARAMS, RpcCall, RpcError
+from mockserver.worlds.announced_transactions import SentTransaction, pour, take
+from mockserver.worlds.node.json_rpc_calls import BAD_PARAMS, RpcCall, RpcError
 from mockserver.worlds.node.solana.programs import (
     ASSOCIATED,
     BUDGET,
@@ -34,6 +33,7 @@ from mockserver.worlds.node.solana.programs import (
     settings_at,
     with_context,
 )
+from mockserver.worlds.smart_contracts import base_coin, coins_of, holding
 
 # Codes of what a node refuses: what it has tried, and a wrong signature.
 _SIMULATED, _BAD_SIGNATURE = -32002, -32003
@@ -67,7 +67,7 @@ def _decoded(call: RpcCall, place: int, default: str) -> SolanaTransaction:
     if not raw:
         raise RpcError(BAD_PARAMS, f"invalid {encoding} encoding: expected a transaction")
     try:
-        return solana.decoded(raw)
+        return solana_transactions.decoded(raw)
     except NotATransaction as error:
         raise RpcError(
             BAD_PARAMS,
@@ -180,7 +180,7 @@ def send(call: RpcCall) -> Json:
 
 
 def _take(call: RpcCall, signed: SolanaTransaction, signature: str, *, preflight: bool) -> None:
-    if solana.unsigned_by(signed) is not None:
+    if solana_transactions.unsigned_by(signed) is not None:
         raise RpcError(_BAD_SIGNATURE, "Transaction signature verification failure")
     known = call.hosted.transactions.get(call.chain.nickname, signature)
     if known is not None and known.raw:
@@ -221,7 +221,9 @@ def _carry_out(call: RpcCall, signed: SolanaTransaction, made: SolanaTransfer) -
             BAD_PARAMS, "a node here takes the fee of who pays; let the payer sign first"
         )
     price = LAMPORTS if strict else 0
-    sent = SentTransaction(None, solana.joined(signed), len(signed.signers), price, strict)
+    sent = SentTransaction(
+        None, solana_transactions.joined(signed), len(signed.signers), price, strict
+    )
     transfer = ContractCall(
         call.chain.nickname,
         base58(signed.signatures[0]),
@@ -264,7 +266,7 @@ def simulate(call: RpcCall) -> Json:
 def fee_for(call: RpcCall) -> Json:
     text = call.parameter(0)
     with suppress(ValueError, NotATransaction):
-        message = solana.message_decoded(b64decode(str(text), validate=True))
+        message = solana_transactions.message_decoded(b64decode(str(text), validate=True))
         usable = is_usable(call, message.blockhash)
         return with_context(call, LAMPORTS * len(message.signers) if usable else None)
     raise RpcError(BAD_PARAMS, "invalid base64 encoding: expected a message")

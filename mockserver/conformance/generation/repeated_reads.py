@@ -1,0 +1,559 @@
+"""Reads that are asked again: in other forms, on a connection that stays open, and side by side."""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+
+from mockserver.conformance.checks.judged_exchanges import GATEWAY_STATUSES, in_words, request_key
+from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.checks.shared_probes import V2_LISTS
+from mockserver.conformance.checks.submission_timelines import is_over
+from mockserver.conformance.discovery import amounts
+from mockserver.conformance.generation.client_variants import (
+    age_of,
+    allowed_to_differ,
+    cookies_for,
+    forms_of_clients,
+    kept_for,
+    kept_for_another_chain,
+)
+from mockserver.conformance.generation.delivery_forms import (
+    COMPRESSED,
+    FORMS,
+    LONG_INPUT,
+    LONGER_QUERY,
+    SHORT,
+    DeliveryEdit,
+    applied,
+    with_further_input,
+    with_headers,
+)
+from mockserver.conformance.generation.equal_answers import Sameness
+from mockserver.conformance.generation.equal_requests import (
+    alternating,
+    conditions_of,
+    equal_requests,
+    stale_validators,
+)
+from mockserver.conformance.generation.repeated_answers import (
+    FIRST_LISTS,
+    RepeatedAnswers,
+    RepeatedRequest,
+    coding_of,
+    is_busy,
+    is_coded_unasked,
+)
+from mockserver.conformance.generation.similar_requests import (
+    distance,
+    nearest,
+    other_request,
+    owner_of,
+    query_turned,
+    steepness,
+    varied,
+)
+from mockserver.conformance.requests.valid import plain_or_unknown
+from mockserver.conformance.session.exchange import Exchange, NoAnswer
+from mockserver.conformance.session.probe_names import EdgeKind
+from mockserver.conformance.session.request_draft import Draft
+from mockserver.conformance.session.session import Session
+from mockserver.conformance.verdict import if_known
+from mockserver.contract import Operation, fact_basis, ids
+from mockserver.jsontext import Json
+from mockserver.signing.developer_signatures import HEADERS
+
+# Clients show quotes for seconds; whoever keeps one for an hour shows another market.
+_HOUR_S, _DAY_S = 3600, 86_400
+_AT_ONCE, _AGAIN, _LISTS_AT_ONCE = 8, 2, 4
+# As many signed requests as a client sends on one connection.
+_IN_A_ROW = 14
+# What goes from here to there, by the fact that says so. A rate this far from 1 is not its reverse.
+_DIRECTED = {
+    ids.BRIDGE: "get-bridge-quote",
+    ids.SWAP_QUOTE: "get-aggregate-quote",
+    ids.SWAP: "get-aggregate-swap",
+}
+_STEEP = 2
+_CHANGING = (*ids.QUOTES, ids.SWAP, ids.CHECK, ids.PRICE, ids.BALANCE, ids.V1_DETAIL)
+# Lists are to be read before they are used, and change less often.
+_KEPT_LESS_THAN_S = {
+    **dict.fromkeys((*_CHANGING, ids.CHECK_TICKET, ids.TICKETS), _HOUR_S),
+    **dict.fromkeys(ids.LISTS, _DAY_S + 1),
+}
+
+# What is asked for again, and the forms that it is asked in.
+_Row = tuple[RepeatedRequest, tuple[tuple[str, DeliveryEdit], ...]]
+
+
+class RepeatedReads(RepeatedAnswers):
+    """Asks for what the plan has read: in other forms, on one connection, and side by side."""
+
+    def __init__(self, session: Session, reads: Sequence[Operation], kept: int) -> None:
+        super().__init__(session, kept)
+        self._reads = reads
+        # Places in answers of an operation whose words differ from time to time.
+        self._free: defaultdict[str, set[str]] = defaultdict(set)
+        self._made: defaultdict[str, set[str]] = defaultdict(set)
+        # Of each operation requests that differ from the usual in as little as can be.
+        self._near: dict[str, list[Exchange]] = {}
+        # What is answered otherwise of some operation, by what it is called.
+        self._told: set[str] = set()
+        # Whether a generation ignores inputs that are not known.
+        self._further: dict[str, bool] = {}
+        # How compression is asked for, in a way that this service can be read in.
+        self._compressed = FORMS["as browsers send it"][COMPRESSED]
+
+    def read_again(self) -> None:
+        """Send everything that reads; stop where nothing more may leave."""
+        steps = (self._begin, self._forms, self._http, self._turned, self._kept, self._together)
+        for step in steps:
+            step()
+            if self._sender.stopped:
+                return
+        self._begin_again()
+
+    def _judge_equal_requests(self) -> None:
+        """Report what all answers to what is asked again show together."""
+        for target in self._targets:
+            every = equal_requests(self._context, target.sameness.first)
+            fact, cause = "delivery.validators", "stale tag"
+            for message, before, now in stale_validators(every):
+                if (target.operation.id, cause) not in self._reported:
+                    self._reported.add((target.operation.id, cause))
+                    self._finds(target, message, (before, now), "HTTP headers", fact, cause)
+            turn = alternating(every) if target.operation.id in V2_LISTS else None
+            if turn and not self._findings[target.operation.id]:
+                message = "the list changes, and changes back, under the same version"
+                self._finds(target, message, turn, "data.list", "lists.version", "alternating")
+
+    def _begin(self) -> None:
+        """Choose what is asked again, and ask each once more as it was."""
+        for operation in self._reads:
+            self._cacheable(operation)
+            for label, first in self._chosen(operation):
+                target = self._repeated(label, operation, first)
+                if self._is_steady(target):
+                    self._targets.append(target)
+
+    def _repeated(self, label: str, operation: Operation, first: Exchange) -> RepeatedRequest:
+        sameness = Sameness(first, self._free[operation.id], self._made[operation.id])
+        return RepeatedRequest(label, operation, self._maker(operation, first), sameness)
+
+    def _is_steady(self, target: RepeatedRequest) -> bool:
+        """Ask for what was answered; tell whether it is taken, or refused, as it was before."""
+        # What is taken now and refused then shows nothing more when it is asked in other ways.
+        # The plan may have asked for it again already, a while after the first time.
+        equal = [each for each in self._context.of(target.operation) if _is_equal(each, target)]
+        again = equal[-1] if equal else self._ask(target, target.make())
+        if again is None or not again.has_answer or is_busy(again):
+            return False
+        if again.succeeded == target.succeeded:
+            target.sameness.add(again)
+            return True
+        once_more = self._ask(target, target.make())
+        if once_more is not None and once_more.succeeded == target.succeeded:
+            difference = target.sameness.difference(again)
+            self._flickers[target.operation.id] += [(once_more, again, difference)] * 2
+        return False
+
+    def _chosen(self, operation: Operation) -> Iterator[tuple[str, Exchange]]:
+        """Yield the usual request of an operation, and the one that differs from it most."""
+        every = [
+            exchange
+            for exchange in self._context.of(operation)
+            if exchange.request.method == operation.method
+            and exchange.request.path == operation.path
+            and exchange.has_answer
+            and exchange.answer.status not in GATEWAY_STATUSES
+            and not exchange.unreadable
+        ]
+        # What an order has come to stays, and tells it from others.
+        good = sorted(
+            (exchange for exchange in every if exchange.succeeded),
+            key=lambda exchange: not is_over(exchange),
+        )
+        first = next(iter(good), None)
+        usual = if_known(plain_or_unknown, self._context, operation) if first is None else None
+        if usual is not None:
+            query = usual.request(operation).query
+            known = next((each for each in every if each.request.query == query), None)
+            first = known or self._sender.send(operation.id, usual)
+        if first is None or not first.has_answer:
+            return
+        yield "usual", first
+        # The last answer to each: what is submitted changes some.
+        latest = {request_key(each): each for each in every if each.succeeded}
+        latest.pop(request_key(first), None)
+        others = sorted(latest.values(), key=lambda exchange: not is_over(exchange))
+        draft = if_known(other_request, self._context, operation, others)
+        second = None if draft is None else self._sender.send(operation.id, draft)
+        if second is not None and second.succeeded:
+            others.append(second)
+            self._judge_twins(operation, first, second)
+        if not others:
+            return
+        self._near[operation.id] = nearest(first, others)
+        yield (
+            "other",
+            max(others, key=lambda each: (len(varied(each, first)), distance(each, first))),
+        )
+
+    def _judge_twins(self, operation: Operation, first: Exchange, second: Exchange) -> None:
+        """Report a balance that belongs to another address, which begins and ends alike.
+
+        Balances tell addresses apart where everybody else has another one of the same token.
+        """
+        owned, place = amounts.number(first.data.get("balance")), "query.address"
+        if operation.id != ids.BALANCE or not owned or varied(first, second) != {"address"}:
+            return
+        shown = amounts.number(second.data.get("balance"))
+        strangers = [
+            each
+            for each in self._context.of(operation)
+            if each.succeeded
+            and each is not second
+            and varied(first, each) == {"address"}
+            and owner_of(each).lower() != owner_of(first).lower()
+        ]
+        # Where somebody has the same, all may have it who were paid nothing.
+        own = [amounts.number(each.data.get("balance")) != owned for each in strangers]
+        if shown == owned and own and all(own):
+            stranger = strangers[0]
+            message = "an address that begins and ends alike has the same balance, where another "
+            message += "one has its own"
+            basis = fact_basis("v2.get-balance")
+            finding = Finding(message, (first, stranger, second), place, basis, cause="alike")
+            self._findings[operation.id].append(finding)
+
+    def _maker(self, operation: Operation, exchange: Exchange) -> Callable[[], Draft]:
+        request = exchange.request
+        headers = _without(dict(request.headers.items_sent), {*HEADERS, "content-type"})
+        draft = Draft(headers, raw_query=request.query, raw_body=request.body or None)
+        needs_key = operation.auth == "developer-key"
+        return lambda: self._context.caller_now.sign_v1(draft) if needs_key else draft
+
+    # Ways of sending.
+
+    def _forms(self) -> None:
+        for target in [target for target in self._targets if target.label == "usual"]:
+            # Where nothing but the usual headers travels, one form with others shows enough.
+            has_own = any(field.location == "headers" for field in target.operation.fields)
+            for words, every in [*FORMS.items()][: 2 if has_own else 1]:
+                changes = dict(every)
+                if COMPRESSED in changes:
+                    changes[COMPRESSED] = self._compressed
+                if LONGER_QUERY in changes and not self._takes_further_inputs(target):
+                    del changes[LONGER_QUERY]
+                exchange = self._ask(target, applied(target.make(), *changes.values()))
+                if exchange is not None and _is_packed_otherwise(exchange):
+                    self._compressed = changes[COMPRESSED] = with_headers(Accept_Encoding="gzip")
+                    exchange = self._ask(target, applied(target.make(), *changes.values()))
+                if exchange is None:
+                    return
+                if not self._differs(target, exchange):
+                    continue
+                if LONGER_QUERY in changes and not self._is_taken(
+                    target, with_further_input(SHORT)
+                ):
+                    # This operation alone refuses what it does not know.
+                    del changes[LONGER_QUERY]
+                self._narrowed(target, words, changes)
+
+    def _narrowed(
+        self, target: RepeatedRequest, words: str, changes: Mapping[str, DeliveryEdit]
+    ) -> None:
+        """Report which of several changes is answered otherwise: all together where none is.
+
+        Those that are told of another operation come first, and may be all of it.
+        """
+        told = {part: change for part, change in changes.items() if part in self._told}
+        rest = {part: change for part, change in changes.items() if part not in told}
+        alone = [self._tells(target, part, change) for part, change in told.items()]
+        together = partial(applied, target.make(), *rest.values())
+        if any(alone):
+            exchange = self._ask(target, together())
+            if exchange is None or not self._differs(target, exchange):
+                return
+        alone += [self._tells(target, part, change) for part, change in rest.items()]
+        if not any(alone):
+            self._confirmed(target, partial(applied, target.make(), *changes.values()), words)
+
+    def _tells(self, target: RepeatedRequest, part: str, change: DeliveryEdit) -> bool:
+        make = partial(applied, target.make(), change)
+        exchange = self._ask(target, make())
+        if exchange is None or part in allowed_to_differ(exchange):
+            return False
+        is_told = self._confirmed(target, make, part, (exchange,))
+        self._told |= {part} if is_told else set()
+        return is_told
+
+    def _as_others(self, target: RepeatedRequest) -> None:
+        """Ask as clients of other kinds do, without what the service need not answer alike."""
+        cookies = cookies_for(self._context.exchanges, target.sameness.first)
+        further = self._takes_further_inputs(target)
+        media_type = target.sameness.first.answer.header("Content-Type") or ""
+        changes = forms_of_clients(target.make(), cookies, media_type, takes_further=further)
+        while True:
+            exchange = self._ask(target, applied(target.make(), *changes.values()))
+            if exchange is None or not (difference := self._differs(target, exchange)):
+                return
+            if exchange.answer.status == 304:
+                message = "HTTP 304 (not modified) to a client that has nothing but a copy of 1994"
+                place, fact = "HTTP status", "delivery.validators"
+                self._finds(target, message, (exchange,), place, fact, "not modified")
+            allowed = allowed_to_differ(exchange) & changes.keys()
+            if not allowed:
+                break
+            for words in allowed:
+                del changes[words]
+        again = self._ask(target, applied(target.make(), *changes.values()))
+        if again is None or not self._differs(target, again):
+            self._flicker(target, exchange, difference)
+            return
+        self._narrowed(target, "as other clients send it", changes)
+
+    def _takes_further_inputs(self, target: RepeatedRequest) -> bool:
+        """Tell whether its generation ignores an input that is not known: it may refuse it."""
+        generation, short = target.operation.generation.id, with_further_input(SHORT)
+        changes_it = short(target.make()).raw_query != target.make().raw_query
+        if generation not in self._further and changes_it and target.succeeded:
+            self._further[generation] = self._is_taken(target, short)
+        return changes_it and self._further.get(generation, False)
+
+    def _is_taken(self, target: RepeatedRequest, change: DeliveryEdit) -> bool:
+        exchange = self._ask(target, change(target.make()))
+        return exchange is not None and not self._differs(target, exchange)
+
+    def _http(self) -> None:
+        """Ask for the head alone, as others do, and with a slash at the end of the path."""
+        for target in [target for target in self._targets if target.label == "usual"]:
+            if target.operation.id not in (*ids.LISTS, ids.BRIDGE, ids.CHECK, ids.PRICE):
+                self._as_others(target)
+                continue
+            draft = target.make()
+            head = self._ask(target, replace(draft, method="HEAD"))
+            again = self._ask(target, replace(draft, method="HEAD")) if _fails(head) else None
+            if _fails(again) and again is not None:
+                message = f"HEAD fails, where GET is answered: {in_words(again)}"
+                self._finds(target, message, (again,), "HTTP status", "delivery.head", "HEAD")
+            elif head is not None and head.answer.status == target.sameness.first.answer.status:
+                self._judge_length(target, head)
+            # A cache may keep the head, which has no body, for whoever asks next.
+            self._as_others(target)
+            self._judge_tags(target)
+            if target.operation.id not in ids.LISTS:
+                continue
+            slash = self._ask(target, replace(draft, path=f"{target.operation.path}/"))
+            if slash is not None and slash.succeeded:
+                self._look(target, slash, "a slash at the end of the path")
+
+    def _judge_length(self, target: RepeatedRequest, head: Exchange) -> None:
+        """Report a length of nothing, where GET has a body: who trusts it asks for nothing."""
+        body = target.sameness.first.answer.body
+        if body and (head.answer.header("Content-Length") or "").strip() == "0":
+            message = f"HEAD says that the answer has no bytes, GET has {len(body)}"
+            exchanges, place = (target.sameness.first, head), "HTTP headers"
+            self._finds(target, message, exchanges, place, "delivery.head", "length")
+
+    def _judge_tags(self, target: RepeatedRequest) -> None:
+        """Ask with validators, where answers have some: their own, and those of other answers."""
+        usual = target.sameness.first
+        own = conditions_of(usual)
+        if not own:
+            return
+        known = self._ask(target, with_headers(**own)(target.make()))
+        if known is not None and known.answer.status != 304:
+            self._look(target, known, "validators of the same answer")
+        others = [each for each in self._targets if each.operation is target.operation]
+        pairs = [(each, usual) for each in others if each is not target]
+        # And what it was answered once, when that was something else.
+        before = [each for each in equal_requests(self._context, usual) if each.body != usual.body]
+        pairs += [(target, each) for each in before[:1]]
+        for each, first in pairs:
+            # Two of one second share a date, so that only tags tell them apart.
+            tag = first.answer.header("ETag")
+            if not tag or each.sameness.first.answer.body == first.answer.body:
+                continue
+            exchange = self._ask(each, with_headers(If_None_Match=tag)(each.make()))
+            if exchange is None or exchange.answer.status != 304:
+                continue
+            now = self._ask(each, each.make())
+            if now is not None and now.answer.body != first.answer.body:
+                message = (
+                    "HTTP 304 (not modified) to a client that has the answer to something else"
+                )
+                place, fact = "HTTP status", "delivery.validators"
+                self._finds(each, message, (first, exchange), place, fact, "tag of another")
+
+    def _turned(self) -> None:
+        """Ask for the other direction in the same amount: no rate is that of its own reverse."""
+        for operation in self._reads:
+            if operation.id not in _DIRECTED:
+                continue
+            good = [each for each in self._context.of(operation) if each.succeeded]
+            first = max(good, key=steepness, default=None)
+            if first is None or steepness(first) < _STEEP:
+                continue
+            target = self._repeated("turned", operation, first)
+            before = self._ask(target, target.make())
+            exchange = self._ask(target, replace(target.make(), raw_query=query_turned(first)))
+            if exchange is None or before is None or not (before.succeeded and exchange.succeeded):
+                continue
+            target.sameness.add(before)
+            if steepness(exchange) >= _STEEP and target.sameness.is_answered_by(exchange):
+                message = "the other direction in the same amount has the same answer"
+                fact = f"v2.{_DIRECTED[operation.id]}"
+                self._finds(target, message, (before, exchange), "", fact, "other direction")
+
+    def _kept(self) -> None:
+        """Ask for everything in a row on a connection that stays open, twice if need be."""
+        self._unsigned()
+        rows = self._in_browsers()
+        wrong = self._wrong(self._on_one_connection(rows))
+        plain = [(target, ()) for target, _ in rows]
+        again = self._wrong(self._on_one_connection(plain)) if wrong else []
+        if again:
+            self._report_wrong(again, "on a connection that is used again")
+            return
+        edits = {id(target): changes for target, changes in rows}
+        for target, *_ in wrong:
+            for part, change in edits[id(target)]:
+                self._confirmed(target, partial(applied, target.make(), change), part)
+
+    def _in_browsers(self) -> list[_Row]:
+        """Return everything with what is nearest to it right behind, in a form of its own.
+
+        All of it is compressed, for which a cache may have a key of its own; and behind an input
+        as long, a cache that looks at the front of a query knows no other.
+        """
+        rows = list[_Row]()
+        packed, long = (COMPRESSED, self._compressed), (LONGER_QUERY, LONG_INPUT)
+        for target in self._targets:
+            is_far = target.label == "other" and self._takes_further_inputs(target)
+            rows.append((target, (packed, long) if is_far else (packed,)))
+            if target.label == "usual":
+                rows += [(each, (packed,)) for each in self._near_to(target)]
+        # Who counts what comes on a connection may count one operation alone.
+        signed = (row for row in rows if row[0].operation.auth == "developer-key")
+        usual = [row for row in signed if row[0].succeeded][:1]
+        count = sum(row[0].operation is each[0].operation for row in rows for each in usual)
+        return [*rows, *rows[:_AGAIN], *usual * (_IN_A_ROW - count)]
+
+    def _on_one_connection(
+        self, rows: Sequence[_Row]
+    ) -> list[tuple[RepeatedRequest, Exchange | None]]:
+        with self._session.transport.kept_connection():
+            return [
+                (target, self._ask(target, applied(target.make(), *(edit for _, edit in edits))))
+                for target, edits in rows
+            ]
+
+    def _unsigned(self) -> None:
+        """Ask without a signature right behind a signed request, on one connection."""
+        signed = (each for each in self._targets if each.operation.auth == "developer-key")
+        target = next((each for each in signed if each.succeeded), None)
+        if target is None:
+            return
+        draft = target.make()
+        bare = replace(draft, headers=_without(draft.headers, HEADERS))
+        with self._session.transport.kept_connection():
+            before, exchange = self._ask(target, draft), self._ask(target, bare)
+        if before is None or exchange is None or not exchange.succeeded:
+            return
+        alone = self._ask(target, bare)
+        if alone is not None and alone.refused:
+            message = "unsigned, and refused alone, it is taken behind a signed one on a connection"
+            exchanges, fact = (before, exchange, alone), "auth.v1"
+            self._finds(target, message, exchanges, "headers.signature", fact, "unsigned")
+
+    def _together(self) -> None:
+        """Ask for several things at once: for others of the same operation, and for all kinds."""
+        apart = [target for target in self._targets if target.label == "usual"]
+        # Each that is taken is asked for twice at once as well, lists of all there is four times.
+        taken = [each for each in apart if each.succeeded and each.operation.id != ids.CHAINS]
+        alike = [[*self._near_to(usual), usual, usual] for usual in taken]
+        groups = [apart[start : start + _AT_ONCE] for start in range(0, len(apart), _AT_ONCE)]
+        lists = [target for target in apart if target.operation.id in FIRST_LISTS]
+        how, seldom = "with other requests at the same time", []
+        for group in chain(alike, groups, [lists * _LISTS_AT_ONCE]):
+            once = self._wrong(self._ask_together(group))
+            again = self._wrong(self._ask_together(group)) if once else []
+            if again:
+                self._report_wrong(again, how)
+            else:
+                seldom += once
+        if not any(reported == how for _, reported in self._reported):
+            for target, _, exchange, difference in seldom:
+                self._flicker(target, exchange, difference)
+
+    def _near_to(self, usual: RepeatedRequest) -> list[RepeatedRequest]:
+        operation = usual.operation
+        return [
+            self._repeated("near", operation, near) for near in self._near.get(operation.id, ())
+        ]
+
+    def _begin_again(self) -> None:
+        """Ask for the lists once more at the end: those of a replica that is behind fall back."""
+        for target in [each for each in self._targets if each.operation.id in ids.LISTS]:
+            exchange = self._ask(target, target.make())
+            if exchange is not None:
+                self._look(target, exchange, "the same request")
+
+    def _cacheable(self, operation: Operation) -> None:
+        longest = _KEPT_LESS_THAN_S.get(operation.id)
+        if longest is None:
+            return
+        every = [exchange for exchange in self._context.of(operation) if exchange.succeeded]
+        for exchange in every:
+            lets, was = kept_for(exchange), age_of(exchange)
+            if max(lets, was) < longest:
+                continue
+            message = f"its headers let others keep the answer for {lets} s"
+            if lets < longest:
+                message = f"its headers say that the answer was kept for {was} s"
+            self._finds_in_headers(operation, message, (exchange,))
+            return
+        pair = kept_for_another_chain(every)
+        if pair is not None:
+            message = "others may keep the answer, and Vary does not name the header chain, by "
+            message += "which it differs"
+            self._finds_in_headers(operation, message, pair)
+
+    def _finds_in_headers(
+        self, operation: Operation, message: str, exchanges: Sequence[Exchange]
+    ) -> None:
+        basis = fact_basis("delivery.caching")
+        self._touched.add(operation.id)
+        self._findings[operation.id].append(
+            Finding(message, tuple(exchanges), "HTTP headers", basis, cause="kept")
+        )
+
+
+def _without(headers: Mapping[str, Json], names: Collection[str]) -> dict[str, Json]:
+    left_out = {name.lower() for name in names}
+    return {name: value for name, value in headers.items() if name.lower() not in left_out}
+
+
+def _is_packed_otherwise(exchange: Exchange) -> bool:
+    """Tell whether an answer is packed as its client accepts it, and cannot be read here."""
+    trouble = exchange.answer.trouble
+    return (
+        trouble is NoAnswer.BROKEN_HTTP
+        and not is_coded_unasked(exchange)
+        and coding_of(exchange) != "identity"
+    )
+
+
+def _fails(exchange: Exchange | None) -> bool:
+    return exchange is not None and (
+        not exchange.has_answer or exchange.answer.status in (500, 502)
+    )
+
+
+def _is_equal(exchange: Exchange, target: RepeatedRequest) -> bool:
+    """Tell whether the plan has asked for the same once more, on purpose."""
+    edge, first = exchange.probe.edge, target.sameness.first
+    again = edge is not None and edge.kind in (EdgeKind.ONCE_MORE, EdgeKind.AFTERWARDS)
+    return again and exchange is not first and request_key(exchange) == request_key(first)

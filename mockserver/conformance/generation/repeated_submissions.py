@@ -1,0 +1,240 @@
+"""Submissions twice at the same time, in other forms, and looked up on other connections."""
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+
+from mockserver.conformance.checks.judged_exchanges import in_words, is_refused_now_and_then
+from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.checks.submission_timelines import (
+    ORDER,
+    TICKET,
+    V1_ORDER,
+    Submitted,
+    Timeline,
+    certificate_of,
+)
+from mockserver.conformance.checks.tickets import entries
+from mockserver.conformance.generation.delivery_forms import FORMS_OF_SUBMISSIONS, escaped_body
+from mockserver.conformance.generation.repeated_answers import (
+    FIRST_LISTS,
+    KNOWN_ONCE,
+    LENGTH_REQUIRED,
+    RepeatedAnswers,
+    is_busy,
+)
+from mockserver.conformance.requests.probe_labels import FILTERS
+from mockserver.conformance.requests.valid import fresh_address, fresh_hash, valid_request
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.verdict import if_known
+from mockserver.contract import Operation, fact_basis, ids, shipped_facts
+
+# How often an order or a ticket is looked up in a row: of four replicas of which one is behind, all
+# but one run in thirty meet it.
+LOOKS = 12
+# What a submission gets a number of its own by.
+_NUMBERED = {
+    ids.ORDER: "order.id",
+    ids.V1_ORDER: "v1-orders.number",
+    ids.TICKET: "ticket.submitted",
+}
+_KINDS = (ORDER, V1_ORDER, TICKET)
+_KEYS = shipped_facts().names["words"]["keys"]
+# What the hash of a deposit is called where a valid request is made about it.
+_DEPOSIT = {ids.TICKET: "hash"}
+
+
+class RepeatedSubmissions(RepeatedAnswers):
+    """Submits twice at once and in other forms, and looks at what came of it again and again."""
+
+    def submissions(self, operations: Sequence[Operation]) -> None:
+        """Submit one deposit twice at the same time, and look at what came of it again and again.
+
+        That is one order, or one and a refusal; and what is known once stays known.
+        """
+        for operation in operations:
+            kind = next((kind for kind in _KINDS if kind.operation_id == operation.id), None)
+            about = {
+                _DEPOSIT.get(operation.id, "deposit"): fresh_hash(self._context, "two at once")
+            }
+            draft = if_known(valid_request, self._context, operation.id, **about)
+            if kind is None or draft is None:
+                continue
+            another = {name: fresh_hash(self._context, "another at once") for name in about}
+            ended = _ended_order(self._context) if kind is TICKET else None
+            if ended is not None:
+                another = _deposit_of(ended)
+            beside = if_known(valid_request, self._context, operation.id, **another)
+            sent = self._sent_together(
+                [(operation, draft), (operation, draft), (operation, beside or draft)]
+            )
+            if not sent:
+                continue
+            *pair, other = sent
+            accepted = [exchange for exchange in pair if exchange.succeeded]
+            numbers = list(dict.fromkeys(map(kind.number, accepted)))
+            if len(numbers) > 1 and kind is not TICKET:
+                made = " and ".join(map(repr, numbers))
+                message = (
+                    f"one deposit that is submitted twice at the same time makes orders {made}"
+                )
+                self._finds_in(operation, message, pair, "orders.one-deposit", "data.id")
+            number = kind.number(other)
+            if beside is not None and other.succeeded and number and number in numbers:
+                message = (
+                    f"two {kind.submission}s at the same time are both {kind.called} {number!r}"
+                )
+                first = next(each for each in accepted if kind.number(each) == number)
+                self._finds_in(
+                    operation, message, (first, other), _NUMBERED[operation.id], kind.place
+                )
+            for exchange in pair:
+                if exchange.answer.status == 500:
+                    message = f"submitted twice at the same time: {in_words(exchange)}"
+                    self._finds_in(operation, message, (exchange,), "refusals.no-breakdown")
+                    break
+            self._lists_after()
+            if ended is not None:
+                self._look_after_its_ticket(ended, other)
+            newest = self._forms_of_submission(operation, kind, accepted)
+            if newest is not None:
+                self._look_often(kind, newest)
+
+    def _forms_of_submission(
+        self, operation: Operation, kind: Submitted, accepted: Sequence[Exchange]
+    ) -> Exchange | None:
+        """Submit something else in each form, where it is taken in the usual one.
+
+        Returns what was accepted last.
+        """
+        newest = accepted[0] if accepted else None
+        signed_raw = operation.auth == "developer-key"
+        transport, is_first = self._session.transport, True
+        for how, change in FORMS_OF_SUBMISSIONS.items() if accepted else ():
+            if signed_raw and change is escaped_body:
+                continue
+            about = {_DEPOSIT.get(operation.id, "deposit"): fresh_hash(self._context, how)}
+            draft = if_known(valid_request, self._context, operation.id, **about)
+            if draft is None:
+                continue
+            with transport.kept_connection() if is_first else nullcontext():
+                exchange = self._sender.send(operation.id, change(draft))
+                here = self._look_at(kind, exchange) if is_first else None
+                if is_first and kind is TICKET:
+                    self._report_for_another(operation)
+            if here is not None and here.succeeded:
+                self._judge_elsewhere(kind, here, self._look_at(kind, exchange))
+            is_first = False
+            if exchange is None:
+                return newest
+            newest = exchange if exchange.succeeded else newest
+            # How a body is signed that is written otherwise is not shown.
+            of_keys = any(word in in_words(exchange).lower() for word in _KEYS)
+            length_required = exchange.answer.status == LENGTH_REQUIRED
+            if exchange.refused and not (is_busy(exchange) or of_keys or length_required):
+                plain = self._sender.send(operation.id, draft)
+                if plain is not None and plain.succeeded:
+                    message = f"with {how}: the submission is refused ({in_words(exchange)})"
+                    basis = fact_basis("delivery.forms")
+                    finding = Finding(message, (plain, exchange), "", basis, cause=how)
+                    self._findings[operation.id].append(finding)
+            elif exchange.succeeded and kind.number(exchange) in map(kind.number, accepted):
+                message = f"with {how}: it is answered as the one before, of another deposit"
+                self._finds_in(operation, message, (accepted[0], exchange), "order.id", "data.id")
+        return newest
+
+    def _report_for_another(self, operation: Operation) -> None:
+        """Report for another address on the same connection, and see whether it becomes ours."""
+        what = "report for another"
+        stranger = fresh_address(self._context, what)
+        about = {"from": stranger, _DEPOSIT[operation.id]: fresh_hash(self._context, what)}
+        draft = if_known(valid_request, self._context, operation.id, **about)
+        made = None if draft is None else self._sender.send(operation.id, draft)
+        for status in FILTERS if made is not None and made.succeeded else ():
+            ours = if_known(valid_request, self._context, ids.TICKETS, filter=status)
+            listing = None if ours is None else self._sender.send(ids.TICKETS, ours)
+            if listing is None or made is None:
+                return
+            if TICKET.number(made) in {entry.number for entry in entries([listing])}:
+                message = "a ticket that another address reports on a connection that is used"
+                message += " again is listed for the address before"
+                basis, place = fact_basis("v2.get-all-ticket-by-address"), "query.address"
+                finding = Finding(message, (made, listing), place, basis, cause="for another")
+                self._findings[operation.id].append(finding)
+                return
+
+    def _look_at(self, kind: Submitted, made: Exchange | None) -> Exchange | None:
+        """Look up what was submitted just now; None where it was not accepted."""
+        draft = if_known(kind.look, self._context, made) if made and made.succeeded else None
+        return None if draft is None else self._sender.send(kind.look_id, draft)
+
+    def _judge_elsewhere(self, kind: Submitted, here: Exchange, there: Exchange | None) -> None:
+        """Report what its own connection knows, and the next one does not."""
+        if there is None or not there.refused or is_busy(there):
+            return
+        if not is_refused_now_and_then(self._context, there):
+            message = f"what its own connection knows is refused on another ({in_words(there)})"
+            fact, operation = KNOWN_ONCE[kind.look_id], here.operation
+            self._touched.add(operation.id)
+            finding = Finding(message, (here, there), "", fact_basis(fact), cause="elsewhere")
+            self._findings[operation.id].append(finding)
+
+    def _look_after_its_ticket(self, made: Exchange, ticket: Exchange) -> None:
+        """Look up an order that had come to its end before its deposit was reported."""
+        looks, line = ORDER.answered(self._context, made.probe), Timeline(ORDER)
+        now = self._sender.send(ORDER.look_id, ORDER.look(self._context, made))
+        if now is None or not now.succeeded:
+            return
+        for exchange in looks:
+            line.follow(exchange)
+        for change in line.follow(now):
+            message = f"{change.name} of an order that had ended is {change.now!r}, and was "
+            message += f"{change.was!r} until a ticket was submitted about its deposit"
+            place, cause = f"data.{change.name}", "ticket about an order"
+            finding = Finding(
+                message, (looks[-1], ticket, now), place, fact_basis("orders.final"), cause=cause
+            )
+            self._touched.add(ORDER.look_id)
+            self._findings[ORDER.look_id].append(finding)
+            return
+
+    def _look_often(self, kind: Submitted, made: Exchange) -> None:
+        """Look up the newest again and again: a replica that is behind does not know it yet."""
+        known: Exchange | None = None
+        line, flickers = Timeline(kind), self._flickers[kind.look_id]
+        for _ in range(LOOKS):
+            exchange = self._look_at(kind, made)
+            if exchange is None:
+                return
+            self._touched.add(kind.look_id)
+            if exchange.succeeded:
+                known = exchange
+                for change in line.follow(exchange):
+                    what = f"{change.name} is {change.now!r}, and was {change.was!r} before"
+                    flickers.append((change.looks[0], exchange, what))
+            elif known is not None and exchange.refused:
+                what = f"what was there before is refused ({in_words(exchange)})"
+                flickers.append((known, exchange, what))
+
+    def _lists_after(self) -> None:
+        for target in [each for each in self._targets if each.operation.id in FIRST_LISTS]:
+            exchange = self._ask(target, target.make())
+            if exchange is not None:
+                self._look(target, exchange, "a submission right before")
+
+
+def _ended_order(context: RunContext) -> Exchange | None:
+    """Return an order of ours that was last seen at its end, and whose deposit can be reported."""
+    for made in reversed(ORDER.planned(context)):
+        looks = ORDER.answered(context, made.probe)
+        if looks and ORDER.is_over(looks[-1]) and _deposit_of(made):
+            return made
+    return None
+
+
+def _deposit_of(order: Exchange) -> dict[str, str]:
+    """Return the chain and the hash that an order of ours was made for, where it has them."""
+    paid = certificate_of(order)
+    if "fromChain" not in paid or "certHash" not in paid:
+        return {}
+    return {"chain": str(paid["fromChain"]), "hash": str(paid["certHash"])}
