@@ -106,13 +106,12 @@ class Options:
         return (not self.only or _match(names, self.only)) and not _match(names, self.skip)
 
     def chosen_operations(self, rules: Iterable[Rule]) -> frozenset[str]:
-        """Return the operations that some of the rules judge, or whose answers they read for it."""
+        """Return the operations that some of the rules judge, at the edges of inputs too."""
         return frozenset(
             operation_id
             for rule in rules
-            for judged in rule.operations
-            if self.chooses(rule, judged)
-            for operation_id in (judged, *rule.reads)
+            for operation_id in rule.operations_at_edges
+            if self.chooses(rule, operation_id)
         )
 
     @property

@@ -5,7 +5,7 @@ They lack what is optional, or spell it otherwise; or they come after requests t
 
 from decimal import Decimal
 
-from mockserver.conformance.checks.check_decorators import EDGES, counting, each
+from mockserver.conformance.checks.check_decorators import counting, each
 from mockserver.conformance.checks.judged_exchanges import (
     answered,
     in_words,
@@ -17,7 +17,14 @@ from mockserver.conformance.checks.judged_exchanges import (
     was_refused,
     wrongly_refused,
 )
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
+from mockserver.conformance.checks.rule import (
+    EDGES,
+    JUDGED,
+    Finding,
+    Findings,
+    Judgements,
+    RulePack,
+)
 from mockserver.conformance.checks.shared_probes import (
     EVERY,
     OPEN,

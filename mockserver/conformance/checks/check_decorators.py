@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from mockserver.conformance.checks import required_members
 from mockserver.conformance.checks.judged_exchanges import check_edges_requested
-from mockserver.conformance.checks.rule import JUDGED, Check, Finding, Findings, Judgements
+from mockserver.conformance.checks.rule import EDGES, JUDGED, Check, Finding, Findings, Judgements
 from mockserver.conformance.checks.shared_probes import probe
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
@@ -17,8 +17,6 @@ from mockserver.fast_dataclass import dataclass
 _T = TypeVar("_T")
 Subjects = Callable[[RunContext, Operation], Iterable[_T]]
 """Returns what a check judges one at a time: exchanges, what has one, or tuples of these."""
-EDGES = ("edges",)
-"""Required where requests at the edges of inputs are judged: a run may not send any."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from itertools import combinations, islice, pairwise
 
 from mockserver.conformance.checks import required_members
 from mockserver.conformance.checks.answered_quotes import AnsweredQuote, quote_of, quotes
-from mockserver.conformance.checks.check_decorators import EDGES, counting, each
+from mockserver.conformance.checks.check_decorators import counting, each
 from mockserver.conformance.checks.judged_exchanges import (
     check_is_there,
     is_its_own,
@@ -14,7 +14,14 @@ from mockserver.conformance.checks.judged_exchanges import (
     sent,
     wrongly_refused,
 )
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
+from mockserver.conformance.checks.rule import (
+    EDGES,
+    JUDGED,
+    Finding,
+    Findings,
+    Judgements,
+    RulePack,
+)
 from mockserver.conformance.checks.shared_probes import V2_QUOTES
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.member_roles import scalar

@@ -12,13 +12,20 @@ from mockserver.conformance.checks.answered_quotes import (
     named_quote,
     quotes,
 )
-from mockserver.conformance.checks.check_decorators import EDGES, counting, each
+from mockserver.conformance.checks.check_decorators import counting, each
 from mockserver.conformance.checks.judged_exchanges import (
     WITHOUT_SUBMISSIONS,
     are_edges_requested,
     check_still_offered,
 )
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
+from mockserver.conformance.checks.rule import (
+    EDGES,
+    JUDGED,
+    Finding,
+    Findings,
+    Judgements,
+    RulePack,
+)
 from mockserver.conformance.checks.shared_probes import (
     SWAP_QUOTES,
     probe,

@@ -3,7 +3,7 @@
 import re
 
 from mockserver.conformance.basis import basis_of
-from mockserver.conformance.checks.check_decorators import EDGES, counting, each
+from mockserver.conformance.checks.check_decorators import counting, each
 from mockserver.conformance.checks.judged_exchanges import (
     answered,
     check_edges_requested,
@@ -11,7 +11,14 @@ from mockserver.conformance.checks.judged_exchanges import (
     is_its_own,
     last_chains,
 )
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
+from mockserver.conformance.checks.rule import (
+    EDGES,
+    JUDGED,
+    Finding,
+    Findings,
+    Judgements,
+    RulePack,
+)
 from mockserver.conformance.checks.shared_probes import EVERY
 from mockserver.conformance.discovery.member_roles import folded
 from mockserver.conformance.discovery.unlisted import unidentified_chains

@@ -42,6 +42,8 @@ class JudgedMark(Enum):
     SINGLE = "one"
 
 
+EDGES = ("edges",)
+"""Required where requests at the edges of inputs are judged: a run may not send any."""
 JUDGED = JudgedMark.SINGLE
 """Yielded for each thing that a check looked at and could have found fault with."""
 
@@ -79,6 +81,15 @@ class Rule:
     def summary(self) -> str:
         """The property in one sentence, with a full stop."""
         return f"{self.says}."
+
+    @property
+    def operations_at_edges(self) -> tuple[str, ...]:
+        """The ids of the operations whose edges it judges.
+
+        Where it judges nothing else, that is all it reads.
+        """
+        is_of_edges = not set(EDGES).isdisjoint(getattr(self.check, "requires", ()))
+        return (*self.operations, *self.reads) if is_of_edges else self.operations
 
     def silent(self) -> "Rule":
         """Return the rule without its judgement, for runs that only need its requests."""

@@ -9,7 +9,7 @@ from itertools import product
 from mockserver.conformance.checks import required_members
 from mockserver.conformance.checks.acceptance import FEWEST_REQUESTS
 from mockserver.conformance.checks.answered_quotes import out_of, quote_of, steady
-from mockserver.conformance.checks.check_decorators import EDGES, answers_to, counting, each
+from mockserver.conformance.checks.check_decorators import answers_to, counting, each
 from mockserver.conformance.checks.judged_exchanges import (
     is_plain,
     succeeded,
@@ -17,7 +17,14 @@ from mockserver.conformance.checks.judged_exchanges import (
     wrongly_refused,
 )
 from mockserver.conformance.checks.metamorphic import with_and_without
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
+from mockserver.conformance.checks.rule import (
+    EDGES,
+    JUDGED,
+    Finding,
+    Findings,
+    Judgements,
+    RulePack,
+)
 from mockserver.conformance.checks.shared_probes import (
     EVERY,
     SWAP_CALLS,

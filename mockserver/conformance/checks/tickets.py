@@ -6,9 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
 from mockserver.conformance.checks import submission_timelines
-from mockserver.conformance.checks.check_decorators import EDGES, counting, each
+from mockserver.conformance.checks.check_decorators import counting, each
 from mockserver.conformance.checks.judged_exchanges import WITHOUT_SUBMISSIONS, wrongly_refused
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
+from mockserver.conformance.checks.rule import (
+    EDGES,
+    JUDGED,
+    Finding,
+    Findings,
+    Judgements,
+    RulePack,
+)
 from mockserver.conformance.checks.shared_probes import (
     EARLY_TICKETS,
     LATE_TICKETS,

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from mockserver.conformance.checks.acceptance import FEWEST_REQUESTS
 from mockserver.conformance.checks.answered_quotes import token_at
-from mockserver.conformance.checks.check_decorators import EDGES, counting
+from mockserver.conformance.checks.check_decorators import counting
 from mockserver.conformance.checks.judged_exchanges import (
     chains_named,
     check_is_there,
@@ -18,7 +18,14 @@ from mockserver.conformance.checks.judged_exchanges import (
     require_answer,
     wrongly_refused,
 )
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
+from mockserver.conformance.checks.rule import (
+    EDGES,
+    JUDGED,
+    Finding,
+    Findings,
+    Judgements,
+    RulePack,
+)
 from mockserver.conformance.checks.shared_probes import (
     CHAINS_LOOKED_AT_TWICE,
     COMPARED_QUOTES,
