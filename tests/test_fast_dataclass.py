@@ -187,3 +187,14 @@ def test_a_member_without_a_default_behind_one_that_has_one_is_refused():
         class Wrong:
             one: int = 1
             other: str  # type: ignore[misc]
+
+
+def test_values_are_grouped_in_the_order_in_which_they_come():
+    words = ("bridge", "swap", "balance", "order", "sign")
+    groups = fast_dataclass.grouped(words, lambda word: word[0])
+    assert list(groups.items()) == [
+        ("b", ["bridge", "balance"]),
+        ("s", ["swap", "sign"]),
+        ("o", ["order"]),
+    ]
+    assert fast_dataclass.grouped((), len) == {}

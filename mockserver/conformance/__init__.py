@@ -42,32 +42,25 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Answer": "session.exchange",
-    "Basis": ".contract",
-    "DoesNotConform": "result",
-    "Exchange": "session.exchange",
-    "Finding": "checks.rule",
-    "BasisKind": ".contract",
-    "Journal": "runs.run_journal",
-    "Layer": ".contract",
-    "Options": "options",
-    "Outcome": "checks.rule",
-    "Result": "result",
-    "Rule": "checks.rule",
-    "RunOptions": "runs.option_reading",
-    "Severity": "verdict",
-    "Target": "session.target",
-    "UnsafeOrWrong": "session.target",
-    "Verdict": "verdict",
-    "run": "runs.api",
+    ".contract": ("Basis", "BasisKind", "Layer"),
+    "checks.rule": ("Finding", "Outcome", "Rule"),
+    "options": ("Options",),
+    "result": ("DoesNotConform", "Result"),
+    "runs.api": ("run",),
+    "runs.run_journal": ("Journal",),
+    "runs.option_reading": ("RunOptions",),
+    "session.exchange": ("Answer", "Exchange"),
+    "session.target": ("Target", "UnsafeOrWrong"),
+    "verdict": ("Severity", "Verdict"),
 }
 
 
 def __getattr__(name: str) -> Any:
     # Importing the package costs nothing: a name is imported on its first use.
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f".{home}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -9,7 +9,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import UNREACHED, Verdict
 from mockserver.contract import Contract
-from mockserver.fast_dataclass import dataclass
+from mockserver.fast_dataclass import dataclass, grouped
 
 INTERRUPTED = "the run was interrupted"
 """The note of a run, a stage or a comparison that the user has ended."""
@@ -46,10 +46,8 @@ class Result:
     @property
     def refusing(self) -> dict[str, str]:
         """The generations that answered no request with a success, and what they said."""
-        answers: dict[str, list[Exchange]] = {}
-        for exchange in self.exchanges:
-            if exchange.has_answer:
-                answers.setdefault(exchange.operation.generation.id, []).append(exchange)
+        answered = (exchange for exchange in self.exchanges if exchange.has_answer)
+        answers = grouped(answered, lambda exchange: exchange.operation.generation.id)
         return {
             generation: _refusal_of(exchanges)
             for generation, exchanges in answers.items()

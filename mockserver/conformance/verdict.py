@@ -5,24 +5,7 @@ from enum import StrEnum
 from typing import ParamSpec, TypeVar
 
 from mockserver.conformance.option_table import FAILING_WORDS
-from mockserver.contract import Verdict
-
-__all__ = [
-    "DIFFERENCES",
-    "FAIL_ON",
-    "FINDINGS",
-    "UNJUDGED",
-    "UNREACHED",
-    "Inconclusive",
-    "NotApplicable",
-    "NotRun",
-    "Severity",
-    "Unjudged",
-    "Vacuous",
-    "Verdict",
-    "fails",
-    "if_known",
-]
+from mockserver.contract import Verdict as Verdict  # noqa: PLC0414 - rules take it from here
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -99,3 +82,10 @@ def if_known(make: Callable[_P, _T], *args: _P.args, **named: _P.kwargs) -> _T |
         return make(*args, **named)
     except (NotRun, Inconclusive):
         return None
+
+
+def needed(value: _T | None, otherwise: str) -> _T:
+    """Return what a request or a check needs. Raises `NotRun` where it is None or empty."""
+    if not value:
+        raise NotRun(otherwise)
+    return value

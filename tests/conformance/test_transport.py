@@ -15,7 +15,7 @@ import pytest
 from mockserver.clock import ticks_ms
 from mockserver.conformance.session.exchange import NoAnswer
 from mockserver.conformance.session.permit import Arming, Limits, Permit, Refusing, Spent
-from mockserver.conformance.session.target import Target, UnsafeOrWrong, host_of, target_of
+from mockserver.conformance.session.target import Target, UnsafeOrWrong, target_of
 from mockserver.conformance.session.transport import Transport
 from mockserver.contract import load
 from mockserver.http_messages import Headers, Request, is_loopback
@@ -415,7 +415,7 @@ def test_each_generation_may_have_its_own_address():
     assert target.bases == {"v1": "http://127.0.0.1:1/a", "v2": "http://LOCALHOST:2"}
     assert target.hosts == ("127.0.0.1", "localhost")
     assert target_of(v2="http://127.0.0.1:1").bases == {"v2": "http://127.0.0.1:1"}
-    assert host_of("http://127.0.0.1:1") == "127.0.0.1"
+    assert Target("http://127.0.0.1:1", None).hosts == ("127.0.0.1",)
 
 
 def test_no_post_leaves_for_another_machine_without_a_developer_account():

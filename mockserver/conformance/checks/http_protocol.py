@@ -178,17 +178,12 @@ def _is_busy_now_and_then(context: RunContext, unanswered: Sequence[Exchange]) -
 @_PACK.major("interface.operations", every_exchange=True)
 def no_redirect(context: RunContext, operation: Operation) -> Findings:
     """An operation answers at its own address, and redirects nowhere."""
-    exchanges = [
-        exchange
-        for exchange in answered(context, operation)
-        if is_redirect(exchange) and not is_outside_the_contract(exchange)
-    ]
+    redirects = filter(is_redirect, answered(context, operation))
+    exchanges = [exchange for exchange in redirects if not is_outside_the_contract(exchange)]
     if not exchanges:
         return
-    generation = operation.generation.id
-    others = [
-        exchange for exchange in context.exchanges if exchange.operation.generation.id == generation
-    ]
+    every, generation = context.exchanges, operation.generation.id
+    others = [exchange for exchange in every if exchange.operation.generation.id == generation]
     where = excerpt(exchanges[0].answer.header("Location") or "nowhere")
     if len({exchange.operation.id for exchange in others}) > 1 and all(map(is_redirect, others)):
         raise Inconclusive(f"everything is redirected, for example to {where}")
@@ -199,11 +194,8 @@ def no_redirect(context: RunContext, operation: Operation) -> Findings:
 @_PACK.major("interface.envelopes", every_exchange=True)
 def answers_are_whole(context: RunContext, operation: Operation) -> Findings:
     """An answer arrives complete, in well-formed HTTP."""
-    every = [
-        exchange
-        for exchange in _not_hostile(sent(context, operation))
-        if not is_outside_the_contract(exchange)
-    ]
+    plain = _not_hostile(sent(context, operation))
+    every = [exchange for exchange in plain if not is_outside_the_contract(exchange)]
     exchanges_by_trouble: dict[str, list[Exchange]] = {}
     for exchange in every:
         trouble, began = exchange.answer.trouble, exchange.answer.status != 0
@@ -257,10 +249,9 @@ def equal_requests_are_answered_alike(context: RunContext, operation: Operation)
             continue
         request = exchange.request
         # Requests that differ in the time of their stamp alone mean the same.
-        headers = [
-            header for header in request.headers.items_sent if header[0].lower() not in _STAMPS
-        ]
-        key = (request.method, request.path, request.query, tuple(headers), request.body)
+        every = request.headers.items_sent
+        headers = tuple(header for header in every if header[0].lower() not in _STAMPS)
+        key = (request.method, request.path, request.query, headers, request.body)
         before = first.setdefault(key, exchange)
         if before is exchange:
             continue

@@ -65,12 +65,7 @@ def lists_show_what_requests_take(context: RunContext, operation: Operation) -> 
     if operation.id == ids.CHAINS:
         yield from _nameless(exchange, context)
         return
-    looks = [
-        exchange
-        for name in (ids.ASSETS, ids.OF_CHAIN)
-        for exchange in context.of(name)
-        if exchange.succeeded
-    ]
+    looks = [*context.successes(ids.ASSETS), *context.successes(ids.OF_CHAIN)]
     if not any(listed(exchange.member("data")) for exchange in looks):
         raise Vacuous("every list of tokens is empty")
     yield from _decimals_that_are_no_count(exchange)
@@ -114,11 +109,7 @@ def v1_tokens_of_a_chain_are_on_it(context: RunContext, operation: Operation) ->
 
 
 def chain_filter_is_used(context: RunContext, operation: Operation) -> Judgements:
-    looks = [
-        exchange
-        for exchange in context.of(operation)
-        if exchange.succeeded and requested_chain(exchange)
-    ]
+    looks = list(filter(requested_chain, context.successes(operation)))
     if not looks:
         context.require_success(plain_probe(operation))
     placed = {} if operation.id == ids.V1_TOKENS else _chains_by_token(context)
@@ -175,18 +166,13 @@ def _shared_identities(exchange: Exchange, context: RunContext) -> Findings:
         twice = [value for value, times in Counter(values).items() if times > 1]
         is_one_pair = len(twice) == 1 and values.count(twice[0]) == 2
         if called.endswith(_IDENTITIES) and is_one_pair and len(values) > _MANY:
-            alike = [
-                chain
-                for chain in chains_of(exchange, context.bindings)
-                if twice[0] in map(folded, chain.names)
-            ]
+            chains = chains_of(exchange, context.bindings)
+            alike = [chain for chain in chains if twice[0] in map(folded, chain.names)]
             if len(alike) == 2 and _are_one_chain(context, *alike):
                 continue
-            message = (
-                f"{names[called][:60]} of two chains is {twice[0]!r}, and tells the others apart"
-            )
-            place = f"data.list[].{names[called]}"
-            yield Finding(message, (exchange,), place, cause="shared")
+            member_name = names[called]
+            what = f"{member_name[:60]} of two chains is {twice[0]!r}, and tells the others apart"
+            yield Finding(what, (exchange,), f"data.list[].{member_name}", cause="shared")
 
 
 @_PACK.critical("quotes.executing-chain", ids.CHAINS, ids.V1_CHAINS, each=("usual",))
@@ -324,10 +310,8 @@ def _items(exchange: Exchange) -> list[ListItem]:
 
 def _every_item_shows(context: RunContext, exchange: Exchange, role: str) -> bool:
     """Tell whether every item of a list, or every token read from it, shows a role."""
-    items, values = (
-        _items(exchange),
-        [getattr(token, role) for token in tokens_in(context, exchange)],
-    )
+    items = _items(exchange)
+    values = [getattr(token, role) for token in tokens_in(context, exchange)]
     by_name = all(_shows(item, role) for item in items)
     read = len(values) >= len(items) and all(value not in (None, "") for value in values)
     return bool(items) and (by_name or read)
@@ -388,10 +372,8 @@ def _are_one_chain(context: RunContext, first: ListedChain, second: ListedChain)
 
 def _requested_chain(context: RunContext, exchange: Exchange) -> ListedChain | None:
     """Return the chain that a list of tokens was requested for, as the list of chains has it."""
-    name, chains = (
-        requested_chain(exchange),
-        inventory_of(context, exchange.operation.generation.id).chains,
-    )
+    name = requested_chain(exchange)
+    chains = inventory_of(context, exchange.operation.generation.id).chains
     exact = next((chain for chain in chains if chain.name == name), None)
     return exact or next((chain for chain in chains if name in chain.names), None)
 

@@ -506,15 +506,13 @@ def each_order_is_told_for_itself(context: RunContext, _: Operation) -> Findings
         ends = [_ended(ORDER.named_line(context, number))[-1:] for number in (0, 1)]
     if not all(ends):
         raise Vacuous("not both orders ended while they were looked at (--set patience)")
-    first_answer, second_answer = chain(*ends)
+    answers = first_answer, second_answer = tuple(chain(*ends))
     if first_answer.request.query == second_answer.request.query:
         raise Inconclusive("both orders have the same id")
     if not first_answer.text("status") == second_answer.text("status") == _PAID:
         raise Vacuous("an order that failed pays nothing that could be compared")
     names = ("execHash", "amountOut", "timestamp")
-    result, second_result = (
-        [exchange.data.get(name) for name in names] for exchange in (first_answer, second_answer)
-    )
+    result, second_result = ([answer.data.get(name) for name in names] for answer in answers)
     if result == second_result and result[0] and result[1] and not _second_ended_later(*lines):
         # Two orders may be executed in one transaction. Each still pays its own amount, but that
         # these must differ is sure only where the quote shows that the amount counts.
@@ -522,7 +520,7 @@ def each_order_is_told_for_itself(context: RunContext, _: Operation) -> Findings
         queries = f"{first_answer.request.query!r} and {second_answer.request.query!r}"
         both = f"orders {queries} of different amounts"
         same = "have the same execHash, amountOut and timestamp, and never differ in status"
-        yield Finding(f"{both} {same}", (first_answer, second_answer), "query.id", basis)
+        yield Finding(f"{both} {same}", answers, "query.id", basis)
 
 
 @_PACK.major("orders.final")
@@ -566,11 +564,9 @@ def _is_quoted(context: RunContext, exchange: Exchange) -> bool:
     paid = amounts.number(exchange.data.get("amountOut"))
     if quote is None or paid is None:
         return False
-    names = ("outAmount", "serviceFee", "gasFee")
-    out, *fees = [amounts.number(quote.data.get(name)) or Decimal(0) for name in names]
-    return any(
-        amounts.within(paid, amount, _SAME_AMOUNT_FACTOR) for amount in (out, out - sum(fees))
-    )
+    out, *fees = (amounts.number(quote.data.get(name)) or Decimal(0) for name in _OUT_AND_FEES)
+    quoted = (out, out - sum(fees))
+    return any(amounts.within(paid, amount, _SAME_AMOUNT_FACTOR) for amount in quoted)
 
 
 def _second_ended_later(first: list[Exchange], second: list[Exchange]) -> bool:

@@ -282,9 +282,8 @@ def call_pays_what_was_quoted(context: RunContext, _: Operation) -> Judgements:
         required_members.number(call, "amountOut"), -quote.route.target.decimals
     )
     yield JUDGED
-    least = (
-        out_of(quote) * (1 - Decimal(call.parameters.get("slippage", "100")) / _BPS) / _PRICE_FACTOR
-    )
+    slippage = Decimal(call.parameters.get("slippage", "100"))
+    least = out_of(quote) * (1 - slippage / _BPS) / _PRICE_FACTOR
     if not least <= got <= out_of(quote) * _PRICE_FACTOR:
         pays = f"{got:.6g} {quote.route.target.symbol}, the quote {out_of(quote):.6g}"
         yield Finding(f"the call pays {pays}", (quote.exchange, call), "data.amountOut")
@@ -399,10 +398,8 @@ def call_is_for_the_amount(context: RunContext, operation: Operation) -> Judgeme
     both, least = (first, second), _least_of(first)
     kept = [place for place, word in enumerate(_words(second)) if least.get(place) == word]
     if amounts.within(paid, paid_more, _PRICE_FACTOR):
-        message = (
-            f"amountOut is {paid:.6g} for an amount, and {paid_more:.6g} for ten times as much"
-        )
-        yield Finding(message, both, "query.fromAmount")
+        pays = f"{paid:.6g} for an amount, and {paid_more:.6g} for ten times as much"
+        yield Finding(f"amountOut is {pays}", both, "query.fromAmount")
     elif _call_without_times(first) == _call_without_times(second):
         message = "the call for ten times the amount is the same, apart from times"
         yield Finding(message, both, "data.data", cause="same call")
@@ -456,14 +453,9 @@ def _slippage_judgements(
 ) -> Judgements:
     """Judge the slippages of two calls, where their least outputs can be found."""
     moved = _price_movement(context, first_call, second_call)
-    wanted = [
-        Decimal(call.parameters.get("slippage", "0")) / _BPS for call in (first_call, second_call)
-    ]
-    cuts = [
-        pair
-        for outs in _outputs(context, first_call, second_call)
-        for pair in _cuts(first_call, second_call, outs)
-    ]
+    calls = (first_call, second_call)
+    wanted = [Decimal(call.parameters.get("slippage", "0")) / _BPS for call in calls]
+    cuts = [pair for outs in _outputs(context, *calls) for pair in _cuts(*calls, outs)]
     # A word follows the slippage where it changes by more than prices may have moved.
     following = [
         cut for cut in cuts if abs(cut[0] - cut[1]) > moved or min(cut) > max(wanted) + moved
@@ -478,19 +470,13 @@ def _slippage_judgements(
     elif following:
         left = [f"{(1 - share) * 100:.4g}" for share in (*following[0], *wanted)]
         first, second = (f"{share * _BPS:.4g}" for share in wanted)
-        message = (
-            f"slippage {first} leaves {left[0]} percent of the output and {second} leaves "
-            f"{left[1]}, expected {left[2]} and {left[3]}"
-        )
-        yield Finding(message, (first_call, second_call), "query.slippage")
-    elif moved * 2 < abs(wanted[0] - wanted[1]) and (
-        kept := _kept_share(first_call, second_call, moved)
-    ):
+        leaves = f"{first} leaves {left[0]} percent of the output and {second} leaves {left[1]}"
+        message = f"slippage {leaves}, expected {left[2]} and {left[3]}"
+        yield Finding(message, calls, "query.slippage")
+    elif moved * 2 < abs(wanted[0] - wanted[1]) and (kept := _kept_share(*calls, moved)):
         slippages = " and ".join(f"{share * _BPS:.4g}" for share in wanted)
-        message = (
-            f"the call asks for {kept * 100:.4g} percent of the output, for slippages {slippages}"
-        )
-        yield Finding(message, (first_call, second_call), "query.slippage", cause="ignored")
+        asks = f"{kept * 100:.4g} percent of the output, for slippages {slippages}"
+        yield Finding(f"the call asks for {asks}", calls, "query.slippage", cause="ignored")
 
 
 def _kept_share(first: Exchange, second: Exchange, moved: Decimal) -> Decimal | None:

@@ -122,10 +122,8 @@ def _shown_otherwise(
     context: RunContext, probe_name: ProbeName, place: str, message: str
 ) -> Findings:
     context.require_success(plain_probe(ids.V1_ORDER))
-    own, exchange = (
-        context.require_success(plain_probe(ids.V1_DETAIL)),
-        require_answer(context, probe_name),
-    )
+    own = context.require_success(plain_probe(ids.V1_DETAIL))
+    exchange = require_answer(context, probe_name)
     yield from _foreign_order(own, exchange, fresh_hash(context, "usual v1 order"), place, message)
 
 
@@ -185,10 +183,8 @@ def v1_order_settles_its_amount(context: RunContext, _: Operation) -> Judgements
         put, due = amounts.number(made.members.get("fromAmount")), _due(context, made)
         is_planned = made in planned
         for exchange in V1_ORDER.answered(context, made.probe):
-            data, is_done = (
-                exchange.member("data"),
-                V1_ORDER.status(exchange) == V1_ORDER_STATUSES.paid,
-            )
+            data = exchange.member("data")
+            is_done = V1_ORDER.status(exchange) == V1_ORDER_STATUSES.paid
             paid, back = (amounts.number(scalar(data, role)) for role in ("paid", "refunded"))
             if put is None or (paid is None and back is None):
                 continue
@@ -240,10 +236,8 @@ def _pays_another_token(context: RunContext, made: Exchange, exchange: Exchange)
     """Tell whether an order pays another token though the target chain has the one submitted."""
     # Without such a token, a chain may have its own name for what comes from elsewhere.
     here = inventory_of(context, "v1").on(str(made.members.get("toChain")))
-    paid, sent = (
-        text(scalar(exchange.member("data"), "toToken")),
-        text(made.members.get("fromToken")),
-    )
+    paid = text(scalar(exchange.member("data"), "toToken"))
+    sent = text(made.members.get("fromToken"))
     listed = {folded(token.symbol) for token in here}
     return bool(paid) and folded(paid) != folded(sent) and folded(sent) in listed
 

@@ -126,10 +126,9 @@ def compared(left: Exchange, right: Exchange, reading: AnswerReading) -> Iterato
             texts = (str(exchange.answer.trouble or "an answer") for exchange in both)
             yield Difference(DifferenceKind.NO_ANSWER, (), *texts)
         return
-    if left.answer.status != right.answer.status:
-        yield Difference(
-            DifferenceKind.STATUS, (), *(str(exchange.answer.status) for exchange in both)
-        )
+    statuses = [str(exchange.answer.status) for exchange in both]
+    if statuses[0] != statuses[1]:
+        yield Difference(DifferenceKind.STATUS, (), *statuses)
     if outcome_of(left) != outcome_of(right):
         yield Difference(DifferenceKind.OUTCOME, (), *map(_outcome_in_words, both))
         return
@@ -137,9 +136,8 @@ def compared(left: Exchange, right: Exchange, reading: AnswerReading) -> Iterato
     if media[0] != media[1]:
         yield Difference(DifferenceKind.MEDIA_TYPE, ("Content-Type",), *media)
     if bool(left.unreadable) is not bool(right.unreadable):
-        yield Difference(
-            DifferenceKind.NO_JSON, (), *(exchange.unreadable or "JSON" for exchange in both)
-        )
+        faults = (exchange.unreadable or "JSON" for exchange in both)
+        yield Difference(DifferenceKind.NO_JSON, (), *faults)
         return
     left_body, right_body = left.body, right.body
     if not left.succeeded and isinstance(left_body, Mapping) and isinstance(right_body, Mapping):
@@ -228,12 +226,10 @@ def _in_members(
         if left_value is not NOTHING and right_value is not NOTHING:
             yield from differences(left_value, right_value, reading, inside, named)
         elif not (is_map and inside in reading.moving):
-            lost, gained = (
-                (DifferenceKind.LOST, DifferenceKind.GAINED)
-                if is_map
-                else (DifferenceKind.MISSING, DifferenceKind.EXTRA)
-            )
-            kind = lost if right_value is NOTHING else gained
+            is_lost = right_value is NOTHING
+            kind = DifferenceKind.MISSING if is_lost else DifferenceKind.EXTRA
+            if is_map:
+                kind = DifferenceKind.LOST if is_lost else DifferenceKind.GAINED
             yield Difference(kind, inside, _short_text(left_value), _short_text(right_value), named)
 
 

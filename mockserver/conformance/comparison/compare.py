@@ -42,9 +42,9 @@ from mockserver.conformance.session.permit import Refusing, Spent
 from mockserver.conformance.session.session import Session, Watch
 from mockserver.conformance.session.target import Target, UnsafeOrWrong, target_of
 from mockserver.conformance.session.transport import Transport
-from mockserver.contract import Contract, Generation, Operation
+from mockserver.contract import Contract, Operation
 from mockserver.contract.dialect import DIALECTS
-from mockserver.fast_dataclass import dataclass
+from mockserver.fast_dataclass import dataclass, grouped
 from mockserver.recordings import shipped_names
 from mockserver.wording import listed, one_line
 
@@ -72,8 +72,7 @@ class Terms:
 class _Side:
     """A side: a service that gets requests, or the journal of a `run`, which gets none.
 
-    `requests` and `submissions` count those sent outside of the `session`, within the same
-    `budget` where one is given.
+    `requests` and `submissions` count those sent outside of the `session`.
     """
 
     name: str
@@ -82,13 +81,15 @@ class _Side:
     session: Session | None = None
     requests: int = 0
     submissions: int = 0
-    budget: int | None = None
 
-    def again(self, exchange: Exchange) -> Exchange | None:
-        """Send the same once more; what a journal has stays, None where nothing can be sent."""
+    def again(self, exchange: Exchange, budget: int | None) -> Exchange | None:
+        """Send the same once more, within a budget where one is given; what a journal has stays.
+
+        None where nothing can be sent.
+        """
         if self.session is None:
             return exchange
-        if self.budget is not None and self.requests + self.session.transport.count >= self.budget:
+        if budget is not None and self.requests + self.session.transport.count >= budget:
             return None
         try:
             return self.session.ask(exchange.probe, draft_from(exchange.request))
@@ -99,9 +100,8 @@ class _Side:
         requests, submissions = self.requests, self.submissions
         if self.session is not None:
             requests += self.session.transport.count
-            submissions += sum(
-                self.session.sent[operation.id] for operation in contract if operation.writes
-            )
+            sent = self.session.sent
+            submissions += sum(sent[operation.id] for operation in contract if operation.writes)
         return SideSummary(self.name, requests, submissions)
 
 
@@ -141,25 +141,18 @@ def compare(
     began = ticks_ms()
     chosen = options or Options()
     sides = (_side_of(left, chosen), _side_of(right, chosen))
-    for side in sides:
-        side.budget = chosen.budget
-    for side in sides:
-        if side.run is not None:
-            # The seed and the dialect of a journal made its requests.
-            header = side.run.header
-            chosen = replace(chosen, seed=header.seed, dialect=header.dialect)
-            break
+    runs = [side.run for side in sides if side.run is not None]
+    if runs:
+        # The seed and the dialect of a journal made its requests.
+        chosen = replace(chosen, seed=runs[0].header.seed, dialect=runs[0].header.dialect)
     contract = contracts.load(chosen.dialect)
     # As many as the journal has, so that none of its requests is left out for want of budget.
-    kept = max(len(side.run.entries) if side.run is not None else 0 for side in sides)
-    # Both sides are checked before anything is sent to either.
-    transports = [
-        None if side.target is None else _transport(side.target, contract, chosen, kept)
-        for side in sides
-    ]
+    kept = max((len(run.entries) for run in runs), default=0)
     with ExitStack() as stack:
-        for side, transport in zip(sides, transports, strict=True):
-            if transport is not None:
+        # Both sides are checked before anything is sent to either.
+        for side in sides:
+            if side.target is not None:
+                transport = _transport(side.target, contract, chosen, kept)
                 context = context_of(contract, chosen)
                 side.session = Session(stack.enter_context(transport), context)
         comparing = _Comparing(contract, chosen, terms or Terms(), *sides)
@@ -180,28 +173,28 @@ def _transport(target: Target, contract: Contract, options: Options, kept: int) 
 
 
 def _is_fulfilled(pair: Pair) -> bool:
-    return pair.source.succeeded or pair.counterpart.succeeded
+    return any(exchange.succeeded for exchange in pair)
 
 
 def _read_by(contract: Contract, pair: Pair) -> Pair:
     operation = contract.get(pair.source.operation.id)
     if operation is None:
         return pair
-    both = (pair.source, pair.counterpart)
     return Pair(
-        *(Exchange(each.number, each.probe, operation, each.request, each.answer) for each in both)
+        *(Exchange(each.number, each.probe, operation, each.request, each.answer) for each in pair)
     )
+
+
+def _by_generation(pairs: Sequence[Pair]) -> Iterable[list[Pair]]:
+    return grouped(pairs, lambda pair: pair.generation.id).values()
 
 
 def _refused_alike(pairs: Sequence[Pair]) -> Iterator[str]:
     """Yield a sentence for each generation of which no answer of either side shows anything."""
-    counts: dict[str, int] = {}
-    for pair in pairs:
-        counts.setdefault(pair.source.operation.generation.name, 0)
-        counts[pair.source.operation.generation.name] += _is_fulfilled(pair)
-    for name, fulfilled in counts.items():
-        if not fulfilled:
-            yield f"both sides refused all requests of {name}, so that little of it was compared"
+    for alike in _by_generation(pairs):
+        if not any(map(_is_fulfilled, alike)):
+            said = f"both sides refused all requests of {alike[0].generation.name}"
+            yield f"{said}, so that little of it was compared"
 
 
 def _only_in(old: Sequence[Exchange], new: Sequence[Exchange]) -> Iterator[str]:
@@ -234,15 +227,15 @@ class _Comparing:
         pairs, all_pairs = self._pairs(watch), []
         silent: dict[str, None] = {}
         for pair in pairs:
-            if reason := missing_answer(pair.source, pair.counterpart, complete=self._terms.forms):
+            if reason := missing_answer(*pair, complete=self._terms.forms):
                 self._left_out[pair.source.probe] = reason
                 silent[pair.source.operation.id] = None
             else:
                 all_pairs.append(pair)
         all_pairs = self._in_their_dialect(all_pairs)
         if not self._terms.forms:
-            self._learn_all(pair.source for pair in all_pairs)
-            self._learn_all(pair.counterpart for pair in all_pairs)
+            for side in zip(*all_pairs, strict=True):
+                self._learn_all(side)
         self._notes += tuple(_refused_alike(all_pairs))
         if self._terms.forms:
             silent |= dict.fromkeys(sorted(unshown(all_pairs)))
@@ -251,7 +244,7 @@ class _Comparing:
             self._notes += (
                 f"without an answer that shows it, so nobody knows whether it changed: {names}",
             )
-        every = [exchange for pair in pairs for exchange in (pair.source, pair.counterpart)]
+        every = (exchange for pair in pairs for exchange in pair)
         mask = partial(_masked, masker_for(every, self._options.caller))
         return Comparison(
             left=self._left.summary(self._contract),
@@ -301,10 +294,7 @@ class _Comparing:
         if left.run is not None:
             return self._replayed(left.run, right, watch)
         if right.run is not None:
-            return [
-                Pair(pair.counterpart, pair.source)
-                for pair in self._replayed(right.run, left, watch)
-            ]
+            return [Pair(*reversed(pair)) for pair in self._replayed(right.run, left, watch)]
         return self._run_on_both(watch)
 
     def _replay(self, journal: Run) -> ReplayedRequests:
@@ -341,11 +331,8 @@ class _Comparing:
 
         The chosen one would take each of them for a refusal, and compare little of it.
         """
-        by_generation: dict[str, tuple[Generation, list[Pair]]] = {}
-        for pair in pairs:
-            generation = pair.source.operation.generation
-            by_generation.setdefault(generation.id, (generation, []))[1].append(pair)
-        for generation, alike in by_generation.values():
+        for alike in _by_generation(pairs):
+            generation = alike[0].generation
             if any(map(_is_fulfilled, alike)):
                 continue
             for dialect in DIALECTS:
@@ -359,7 +346,7 @@ class _Comparing:
         return list(map(self._reread, pairs))
 
     def _reread(self, pair: Pair) -> Pair:
-        contract = self._read_by.get(pair.source.operation.generation.id)
+        contract = self._read_by.get(pair.generation.id)
         return pair if contract is None else _read_by(contract, pair)
 
     def _learn_all(self, exchanges: Iterable[Exchange]) -> None:
@@ -398,7 +385,9 @@ class _Comparing:
             if alike[kind] >= _MOST_ALIKE:
                 continue
             alike[kind] += 1
-            left, right = self._left.again(pair.source), self._right.again(pair.counterpart)
+            budget = self._options.budget
+            left = self._left.again(pair.source, budget)
+            right = self._right.again(pair.counterpart, budget)
             if left is None or right is None:
                 continue
             again[number] = self._reread(Pair(left, right))
@@ -412,16 +401,11 @@ class _Comparing:
         """Yield the differences that are still there in the second answers."""
         for number, pair in enumerate(pairs):
             still = None
-            if number in again and not missing_answer(
-                again[number].source, again[number].counterpart
-            ):
+            if number in again and not missing_answer(*again[number]):
                 still = {_spot(difference) for difference in self._differences(again[number])}
             for difference in self._differences(pair):
-                if (
-                    difference.kind in OF_THE_WORLD
-                    and still is not None
-                    and _spot(difference) not in still
-                ):
+                is_gone = still is not None and _spot(difference) not in still
+                if difference.kind in OF_THE_WORLD and is_gone:
                     continue
                 if not self._ignored(difference, pair.source.operation):
                     yield difference, pair
@@ -430,7 +414,7 @@ class _Comparing:
         operation = pair.source.operation
         roles, moving = self._roles_of(operation), frozenset(self._moving[operation.id])
         reading = AnswerReading(roles, self._terms.band, words=self._terms.words, moving=moving)
-        return compared(pair.source, pair.counterpart, reading)
+        return compared(*pair, reading)
 
     def _ignored(self, difference: Difference, operation: Operation) -> bool:
         names = (difference.where, operation.id, f"{operation.id}:{difference.where}")
@@ -451,7 +435,6 @@ class _Both:
         self._watches = [watch for watch in watches if watch is not None]
 
     def sent(self, exchange: Exchange, planned: int) -> None:
-        """Hear of an exchange, and pass it on."""
         for watch in self._watches:
             watch.sent(exchange, planned)
 

@@ -20,6 +20,7 @@ from mockserver.conformance.comparison.value_differences import Place, Roles
 from mockserver.conformance.session.caller import SECRET_HEADERS
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Operation, ids
+from mockserver.fast_dataclass import grouped
 from mockserver.jsontext import Json, type_of
 from mockserver.recordings import RequestForm, load_rules, read_request
 
@@ -156,12 +157,10 @@ def _of_lists(
         for _, difference, exchange in known
         if difference.kind is DifferenceKind.EMPTY
     }
-    sides: list[dict[RequestForm, list[Exchange]]] = [{}, {}]
-    for side, exchanges in zip(sides, (old, new), strict=True):
-        for exchange in exchanges:
-            if exchange.succeeded:
-                side.setdefault(_form_of(exchange), []).append(exchange)
-    was, now = sides
+    was, now = (
+        grouped((exchange for exchange in side if exchange.succeeded), _form_of)
+        for side in (old, new)
+    )
     for form, before in was.items():
         after = now.get(form, [])
         filled, left = (_list_lengths(side) for side in (before, after))
@@ -190,12 +189,10 @@ def _list_lengths(exchanges: Iterable[Exchange]) -> dict[Place, list[int]]:
 
 
 def _grouped(exchanges: Sequence[Exchange]) -> dict[tuple[str, ...], list[Exchange]]:
-    groups: dict[tuple[str, ...], list[Exchange]] = {}
-    for exchange in exchanges:
-        readable = "no JSON" if exchange.unreadable else ""
-        key = exchange.operation.id, outcome_of(exchange), readable
-        groups.setdefault(key, []).append(exchange)
-    return groups
+    def key(exchange: Exchange) -> tuple[str, ...]:
+        return exchange.operation.id, outcome_of(exchange), "no JSON" * bool(exchange.unreadable)
+
+    return grouped(exchanges, key)
 
 
 def _status(exchange: Exchange) -> str:

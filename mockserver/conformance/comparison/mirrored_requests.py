@@ -3,6 +3,7 @@
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 from urllib.parse import quote
 
 from mockserver import contract as contracts
@@ -23,9 +24,9 @@ from mockserver.conformance.session.probe_names import ProbeName
 from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.session.session import ON_PURPOSE_MS, Session
 from mockserver.conformance.session.target import Target
-from mockserver.conformance.verdict import Inconclusive, NotRun
-from mockserver.fast_dataclass import dataclass
-from mockserver.http_messages import BadEncoding, Headers, Request, query_pairs
+from mockserver.conformance.verdict import if_known
+from mockserver.contract import Generation
+from mockserver.http_messages import Headers, Request, pairs_or, query_pairs
 from mockserver.jsontext import Json
 from mockserver.recordings import gather
 from mockserver.signing import developer_signatures
@@ -36,12 +37,15 @@ _SHORTEST_NAME = 3
 _ATTEMPTS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """What both sides answered to the same request."""
 
     source: Exchange
     counterpart: Exchange
+
+    @property
+    def generation(self) -> Generation:
+        return self.source.operation.generation
 
 
 class Mirror:
@@ -120,10 +124,9 @@ def recorded_run(name: str, options: Options) -> Run:
     `name` is a file, a folder or a shipped recording.
     """
     contract = contracts.load(options.dialect)
-    entries = recorded_entries(gather([name]), contract, options.caller)
-    signed = (
-        replace(entry, request=signed_again(entry.request, options.caller)) for entry in entries
-    )
+    caller = options.caller
+    entries = recorded_entries(gather([name]), contract, caller)
+    signed = (replace(entry, request=signed_again(entry.request, caller)) for entry in entries)
     return Run(header_of(Target(None, None), options, contract), tuple(signed))
 
 
@@ -131,7 +134,6 @@ class ReplayedRequests:
     """Reads a journal exchange by exchange; what could not be read is in `left_out`."""
 
     def __init__(self, run: Run, context: RunContext) -> None:
-        """Take the journal, and where to remember what it shows."""
         self._run = run
         self._context = context
         self._probes = {probe.name: probe for probe in probes_of(context.contract)}
@@ -154,22 +156,16 @@ class ReplayedRequests:
 
     def _unmasked(self, entry: RunEntry) -> Request:
         """Return the request as it was sent, signed again where that gives the same request."""
-        masked = any(
-            name.lower() in SECRET_HEADERS and value and not value.strip(MASK)
-            for name, value in entry.request.headers.items_sent
-        )
-        if not masked:
+        sent = entry.request.headers.items_sent
+        secrets = [value for name, value in sent if name.lower() in SECRET_HEADERS]
+        if not any(value and not value.strip(MASK) for value in secrets):
             return entry.request
-        if entry.probe in self._probes:
-            probe = self._probes[entry.probe]
+        if probe := self._probes.get(entry.probe):
             operation = self._context.contract.operation(probe.operation_id)
-            try:
-                made = probe.build(self._context).request(operation)
-            except (NotRun, Inconclusive):
-                pass
-            else:
-                if request_key(made) == request_key(entry.request):
-                    return made
+            draft = if_known(probe.build, self._context)
+            made = draft and draft.request(operation)
+            if made and request_key(made) == request_key(entry.request):
+                return made
         return signed_again(entry.request, self._context.caller)
 
 
@@ -191,9 +187,8 @@ def paired(left: ReplayedRequests, right: ReplayedRequests) -> tuple[list[Pair],
             continue
         translation.learn(exchange, counterpart)
         pairs.append(Pair(exchange, counterpart))
-    for probe, rest in waiting.items():
-        if rest:
-            left_out[probe] = "the left side's journal does not have it"
+    rest = [probe for probe, exchanges in waiting.items() if exchanges]
+    left_out |= dict.fromkeys(rest, "the left side's journal does not have it")
     return pairs, {**left_out, **left.left_out, **right.left_out}
 
 
@@ -217,10 +212,7 @@ class Translation:
         return replace(request, query=self._query(request.query), body=self._body(request.body))
 
     def _query(self, query: str) -> str:
-        try:
-            known = any((name.lower(), value) in self._names for name, value in query_pairs(query))
-        except BadEncoding:
-            return query
+        known = any((name.lower(), value) in self._names for name, value in pairs_or(query))
         return "&".join(map(self._parameter, query.split("&"))) if known else query
 
     def _parameter(self, part: str) -> str:

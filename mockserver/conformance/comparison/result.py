@@ -11,7 +11,7 @@ from mockserver.conformance.comparison.answer_differences import (
     dotted,
 )
 from mockserver.conformance.comparison.value_differences import Place
-from mockserver.fast_dataclass import dataclass
+from mockserver.fast_dataclass import dataclass, grouped
 from mockserver.jsontext import Json, picked
 from mockserver.wording import counted, listed, one_line, reason_lines
 
@@ -133,20 +133,11 @@ class Comparison:
     @property
     def causes(self) -> tuple[DifferenceCause, ...]:
         """The differences, those of one cause together, the most serious kind first."""
-        groups: dict[tuple[str, ...], list[Occurrence]] = {}
-        for occurrence in self.occurrences:
-            groups.setdefault(_cause_of(occurrence), []).append(occurrence)
-        order = tuple(DifferenceKind)
-        causes = (DifferenceCause(tuple(occurrences)) for occurrences in groups.values())
-        return tuple(
-            sorted(
-                causes,
-                key=lambda cause: (
-                    cause.level is None or tuple(Level).index(cause.level),
-                    order.index(cause.kind),
-                ),
-            )
-        )
+        levels, kinds = (*Level, None), tuple(DifferenceKind)
+        groups = grouped(self.occurrences, _cause_of).values()
+        causes = [DifferenceCause(tuple(occurrences)) for occurrences in groups]
+        causes.sort(key=lambda cause: (levels.index(cause.level), kinds.index(cause.kind)))
+        return tuple(causes)
 
     def failing(self, least: str) -> bool:
         """Tell whether something changed at a level, or at a worse one; `never` is no level."""
@@ -200,10 +191,8 @@ def lines(comparison: Comparison, *, verbose: bool = False) -> Iterator[str]:
     for name, side in (("left ", comparison.left), ("right", comparison.right)):
         sent = f"{counted(side.requests, 'request')}, submissions sent: {side.submissions}"
         yield f"{name}  {side.name}: {sent}"
-    yield (
-        f"seed {comparison.seed} · dialect {comparison.dialect} · amounts within "
-        f"{comparison.band} % are equal"
-    )
+    made_by = f"seed {comparison.seed} · dialect {comparison.dialect}"
+    yield f"{made_by} · amounts within {comparison.band} % are equal"
     for cause in comparison.causes:
         yield ""
         yield from _lines_of(cause, verbose=verbose)
@@ -236,14 +225,12 @@ def _lines_of(cause: DifferenceCause, *, verbose: bool) -> Iterator[str]:
 
 
 def _reasons(comparison: Comparison, *, verbose: bool) -> Iterator[str]:
-    groups: dict[str, list[str]] = {}
-    for probe, reason in comparison.left_out.items():
-        groups.setdefault(reason, []).append(probe)
-    yield f"not compared: {counted(len(comparison.left_out), 'request')}"
-    ordered = dict(
-        sorted(groups.items(), key=lambda group: (SILENT not in group[0], -len(group[1])))
-    )
-    yield from (f"  {line}" for line in reason_lines(ordered, _MOST_REASONS, complete=verbose))
+    left_out = comparison.left_out
+    groups = list(grouped(left_out, left_out.__getitem__).items())
+    groups.sort(key=lambda group: (SILENT not in group[0], -len(group[1])))
+    yield f"not compared: {counted(len(left_out), 'request')}"
+    lines = reason_lines(dict(groups), _MOST_REASONS, complete=verbose)
+    yield from (f"  {line}" for line in lines)
 
 
 def facts(comparison: Comparison) -> dict[str, Json]:

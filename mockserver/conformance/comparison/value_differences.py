@@ -153,18 +153,12 @@ def equal(left: Json, right: Json, role: Role, band: Band) -> bool:
         return True
     left_number, right_number = number(left), number(right)
     match role:
-        case Role.AMOUNT:
-            return (
-                left_number is not None
-                and right_number is not None
-                and band.holds(left_number, right_number)
-            )
+        case Role.AMOUNT if left_number is not None and right_number is not None:
+            return band.holds(left_number, right_number)
         case Role.TIME if left_number is not None and right_number is not None:
             # Seconds and milliseconds are a thousand apart.
-            return (
-                0 not in (left_number, right_number)
-                and max(left_number, right_number) < min(left_number, right_number) * _APART
-            )
+            low, high = sorted((left_number, right_number))
+            return 0 not in (low, high) and high < low * _APART
         case Role.TIME:
             texts = isinstance(left, str) and isinstance(right, str)
             return texts and _letters_and_digits(left) == _letters_and_digits(right)

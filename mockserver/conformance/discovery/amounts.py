@@ -86,8 +86,5 @@ def inexact(amount: Decimal, decimals: int) -> Decimal:
     # Small enough to try often, and of five digits that differ from one try to the next.
     step = Decimal(37).scaleb(max(amount.adjusted() - 4, -decimals))
     near = (amount + step * number for number in range(1, int(amount / step)))
-    return next((each for each in near if _is_missed(each, decimals)), amount)
-
-
-def _is_missed(amount: Decimal, decimals: int) -> bool:
-    return int(float(amount) * 10**decimals) != units_of(amount, decimals)
+    read = ((each, int(float(each) * 10**decimals)) for each in near)
+    return next((each for each, by_double in read if by_double != units_of(each, decimals)), amount)

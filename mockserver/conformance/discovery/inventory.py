@@ -1,12 +1,12 @@
 """Chains and tokens as a service lists them, read by role and not by wire name."""
 
 import itertools
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import field, replace
 
 from mockserver.conformance.discovery.member_roles import (
+    EVM_ADDRESS,
     ListItem,
     count,
     folded,
@@ -30,7 +30,6 @@ _WORDS = shipped_facts().names["words"]
 _LONGEST_NAME = 60
 # Enough items to tell the roles of members, whatever the size of the list.
 _MOST_ITEMS = 300
-_EVM_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,14 +273,10 @@ def _places(
                 yield (key, {"address": place}) if key else (place, {})
             elif isinstance(place, Mapping):
                 chain = key or text(member(place, bindings.candidates("chain")))
+                roles = map(bindings.candidates, ("address", "decimals"))
+                shown = (member(place, role) for role in roles)
                 # Not every key is a chain: only a listed one, or one with a contract.
-                if chain and (
-                    folded(chain) in names
-                    or any(
-                        member(place, bindings.candidates(role)) is not None
-                        for role in ("address", "decimals")
-                    )
-                ):
+                if chain and (folded(chain) in names or any(value is not None for value in shown)):
                     yield chain, place
         return
     if isinstance(inner, Mapping | list) and not member(item, bindings.candidates("address")):
@@ -298,7 +293,7 @@ def _token(symbol: str, chain: str, item: ListItem, bindings: Bindings) -> Liste
     if not address:
         texts = (value for value in item.values() if isinstance(value, str))
         # By its form, where no member has a name that is known.
-        address = next((value for value in texts if _EVM_ADDRESS.fullmatch(value)), "")
+        address = next((value for value in texts if EVM_ADDRESS.fullmatch(value)), "")
     index = text(member_of(by_name, bindings.candidates("index")))
     return ListedToken(
         symbol=symbol,

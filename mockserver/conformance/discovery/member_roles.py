@@ -17,7 +17,7 @@ _DEEPEST_LEVEL = 4
 _LONGEST_TEXT = 200
 _PLAUSIBLE_DECIMALS = frozenset((6, 8, 9, 18))
 _MOST_DECIMALS = 36
-_EVM_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
+EVM_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _SHORTEST_ADDRESS = 20
 # One item alone may fit a role by chance.
 _FEWEST_ITEMS = 2
@@ -167,7 +167,7 @@ def _could_be(value: Json, role: str) -> bool:
 def _has_values_of(values: list[Json], role: str) -> bool:
     match role:
         case "address":
-            return any(isinstance(value, str) and _EVM_ADDRESS.fullmatch(value) for value in values)
+            return any(isinstance(value, str) and EVM_ADDRESS.fullmatch(value) for value in values)
         case "decimals":
             plausible = sum(count(value) in _PLAUSIBLE_DECIMALS for value in values)
             # Mostly usual numbers: a column of small integers may be anything.
@@ -233,12 +233,10 @@ def _scalars(data: Json, place: str, depth: int) -> Iterator[tuple[str, str, Jso
     """Yield places, names and values of texts and numbers, outer ones first."""
     if depth > _DEEPEST_LEVEL:
         return
-    pairs = (
-        [(f"{place}.{name}", name, value) for name, value in data.items()]
-        if isinstance(data, Mapping)
-        else []
-    )
-    if isinstance(data, list):
+    pairs: list[tuple[str, str, Json]] = []
+    if isinstance(data, Mapping):
+        pairs = [(f"{place}.{name}", name, value) for name, value in data.items()]
+    elif isinstance(data, list):
         pairs = [(f"{place}[]", "", value) for value in data]
     inner: list[tuple[str, Json]] = []
     for here, name, value in pairs[:_MOST]:

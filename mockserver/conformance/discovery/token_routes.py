@@ -16,9 +16,9 @@ from mockserver.conformance.discovery.inventory import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
-from mockserver.conformance.verdict import NotRun
+from mockserver.conformance.verdict import NotRun, needed
 from mockserver.contract import ids
-from mockserver.fast_dataclass import value_class
+from mockserver.fast_dataclass import grouped, value_class
 from mockserver.jsontext import Json
 
 TYPICAL_USD = Decimal(100)
@@ -73,6 +73,10 @@ class TokenRoute:
         }
 
     @property
+    def chains(self) -> tuple[str, str]:
+        return self.source.chain, self.target.chain
+
+    @property
     def is_within_a_chain(self) -> bool:
         return self.source.chain == self.target.chain
 
@@ -113,14 +117,10 @@ def v1_chain_pair(context: RunContext) -> tuple[ListedChain, ListedChain]:
         raise NotRun(f"v1 offers {len(offered)} chains, two are needed")
     inventory = inventory_of(context)
     twins = {twin.name: chain for chain in offered if (twin := inventory.twin(chain)) is not None}
-    routes = [
-        route
-        for route in bridges(context)
-        if route.source.chain in twins and route.target.chain in twins
-    ]
+    routes = [route for route in bridges(context) if twins.keys() >= {*route.chains}]
     if routes:
-        best = _drawn(context, "v1 chains", routes, "")[0]
-        return twins[best.source.chain], twins[best.target.chain]
+        source, target = _drawn(context, "v1 chains", routes, "")[0].chains
+        return twins[source], twins[target]
     first, second = context.draw("v1 chains").sample(offered, 2)
     return first, second
 
@@ -185,10 +185,8 @@ def v1_twin(context: RunContext, route: TokenRoute) -> TokenRoute:
         twin = twins.get(token.chain)
         there = inventory_of(context).on(twin.name) if twin is not None else ()
         tokens = [listed for listed in there if listed.symbol == token.symbol]
-        if not tokens:
-            called = f"the chain that v1 calls {token.chain}"
-            raise NotRun(f"2.0 does not show {token.symbol} on {called}")
-        ends.append(tokens[0])
+        called = f"the chain that v1 calls {token.chain}"
+        ends.append(needed(tokens, f"2.0 does not show {token.symbol} on {called}")[0])
     return TokenRoute(*ends)
 
 
@@ -232,9 +230,7 @@ def plain_tokens(context: RunContext) -> Callable[[ListedToken], bool]:
 def addressed_tokens(context: RunContext) -> tuple[ListedToken, ...]:
     """Return the usable tokens whose contract address is known. Raises `NotRun` without any."""
     tokens = tuple(token for token in usable_tokens(context) if token.address)
-    if not tokens:
-        raise NotRun("no list shows a token with its contract address")
-    return tokens
+    return needed(tokens, "no list shows a token with its contract address")
 
 
 def default_amount_of(context: RunContext, token: ListedToken) -> Decimal:
@@ -262,8 +258,7 @@ def is_plausible(price: Decimal) -> bool:
 def scale_of(context: RunContext, operation_id: str) -> Decimal:
     """Return the multiple of the usual amount that quotes of transfers have accepted."""
     for name, times in OTHER_AMOUNTS.items():
-        exchange = context.get(f"{operation_id}/{name}")
-        if exchange is not None and exchange.succeeded:
+        if any(exchange.succeeded for exchange in context.sent(f"{operation_id}/{name}")):
             return times
     return Decimal(1)
 
@@ -297,10 +292,8 @@ def _answered_price(exchange: Exchange) -> tuple[str | None, Decimal | None]:
 @cached
 def bridges(context: RunContext) -> tuple[TokenRoute, ...]:
     """Return the routes of one token between two chains that the lists allow."""
-    by_symbol: dict[str, list[ListedToken]] = {}
-    for token in usable_tokens(context):
-        if token.bridged:
-            by_symbol.setdefault(token.symbol, []).append(token)
+    bridged = (token for token in usable_tokens(context) if token.bridged)
+    by_symbol = grouped(bridged, lambda token: token.symbol)
     several = [tokens for tokens in by_symbol.values() if len(tokens) > 1]
     if len(several) > _MOST_TOKENS:
         context.draw("tokens of bridges").shuffle(several)
@@ -366,14 +359,15 @@ def _drawn(
 
     Raises `NotRun`, saying `nothing`, where there is none.
     """
-    if not routes:
-        raise NotRun(nothing)
     chance, worth = context.draw(what), _worth(context)
-    drawn = [(worth(route) + more_worth(route), chance.random(), route) for route in routes]
+    drawn = [
+        (worth(route) + more_worth(route), chance.random(), route)
+        for route in needed(routes, nothing)
+    ]
     pool = sorted(drawn, key=lambda each: each[:2], reverse=True)
     chosen = [pool.pop(0)[2]]
     while pool and len(chosen) < TRIES:
-        chains = {end.chain for route in chosen for end in (route.source, route.target)}
+        chains = {chain for route in chosen for chain in route.chains}
         symbols = {end.symbol for route in chosen for end in (route.source, route.target)}
         # The pool is in the order of worth: the first of the least known is the best of them.
         fresh = (each for each in pool if not _known_marks(each[2], chains, symbols))

@@ -83,7 +83,7 @@ def _shipped_chains(generation: str) -> tuple[ListedChain, ...]:
         names = tuple(filter(None, (first, row["nickname"], row.get("full_name", ""))))
         name = first if generation == "v1" and first else row["nickname"]
         network = row.get("network", "")
-        aliases = tuple(fromkey for fromkey in dict.fromkeys(names) if fromkey != name)
+        aliases = tuple(alias for alias in dict.fromkeys(names) if alias != name)
         network = network if network.isdecimal() else ""
         chains.append(ListedChain(name, aliases=aliases, network=network))
     return tuple(chains)

@@ -88,10 +88,8 @@ def requirement(operation: Operation, field: Field) -> Basis | None:
     if field.required:
         return basis_of_required(operation, field)
     for branch, basis in _branches_of(operation, field.location):
-        if any(
-            field.name in alternative.get("required", ())
-            for alternative in branch.get("anyOf", ())[:1]
-        ):
+        ways = branch.get("anyOf", ())[:1]
+        if any(field.name in way.get("required", ()) for way in ways):
             return replace(basis, says=f"{field.name} is required")
     return None
 
@@ -206,9 +204,7 @@ def pool(
         fits = isinstance(value, str | int) and not isinstance(value, bool)
         if fits and len(str(value)) <= _LONGEST:
             typed = _typed(value, field)
-            if typed is not None and not any(
-                breaks(constraint, typed) for constraint in constraints
-            ):
+            if typed is not None and not any(breaks(each, typed) for each in constraints):
                 by_text.setdefault(str(typed), typed)
     return list(by_text.values())[:_MOST_VALUES]
 

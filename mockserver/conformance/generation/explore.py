@@ -71,11 +71,8 @@ def explore(session: Session, options: Options, *, feedback: bool = True) -> tup
     as they are drawn, whatever was sent and answered before.
     """
     # Decided before the stage sends anything: refusals of its own requests must not count.
-    chosen = [
-        operation
-        for operation in session.context.contract
-        if _is_chosen(session, operation, options)
-    ]
+    every = session.context.contract
+    chosen = [operation for operation in every if _is_chosen(session, operation, options)]
     with isolated_hypothesis():
         return tuple(
             _Exploration(
@@ -94,10 +91,8 @@ def _share(session: Session, operations: Sequence[Operation]) -> int:
     """Return how many requests the first of some operations may have for itself, 1 at least."""
     share = session.transport.left // len(operations)
     if operations[0].writes:
-        share = min(
-            share,
-            session.transport.writes_left // sum(operation.writes for operation in operations),
-        )
+        writing = sum(operation.writes for operation in operations)
+        share = min(share, session.transport.writes_left // writing)
     return max(1, share)
 
 

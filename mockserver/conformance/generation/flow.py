@@ -220,25 +220,16 @@ class FlowRun:
 
     def _outcome(self, operation_id: str, reason: str) -> Outcome:
         rule, operation = self.flow.stage.rule(), self.context.contract.operation(operation_id)
-        failures_by_key = {
-            key: failures for key, failures in self.failures.items() if key[0] == operation_id
-        }
+        of_it = {key: failures for key, failures in self.failures.items() if key[0] == operation_id}
         ended = reason or self.sender.stopped
-        if clear := [
-            _finding(key[1], failures_by_key[key])
-            for key in failures_by_key
-            if key not in self.unclear
-        ]:
+        clear = [_finding(key[1], of_it[key]) for key in of_it if key not in self.unclear]
+        if clear:
             return Outcome.of(rule, operation, clear, ended)
-        if failures_by_key:
-            [doubtful, *_] = failures_by_key.values()
+        if of_it:
+            [doubtful, *_] = of_it.values()
             again = f"{doubtful[0].message}: not so when the sequence was played again"
             return Outcome(rule, operation, Verdict.INCONCLUSIVE, reason=again)
-        sent = [
-            exchange
-            for exchange in self.context.of(operation)
-            if self.flow.stage.has_sent(exchange)
-        ]
+        sent = list(filter(self.flow.stage.has_sent, self.context.of(operation)))
         if reason or not sent:
             why = ended or "no sequence came to it"
             return Outcome(rule, operation, Verdict.NOT_RUN, reason=why)

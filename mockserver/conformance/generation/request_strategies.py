@@ -181,10 +181,7 @@ class RequestStrategies:
         Chains and tokens belong together, so their variations are of the usual request, others of
         any request. What is submitted has to be new each time.
         """
-        known = [
-            [variation for variation in map(self._repeatable, kind) if variation]
-            for kind in variations
-        ]
+        known = (list(filter(None, map(self._repeatable, kind))) for kind in variations)
         kinds = [kind for kind in known if kind]
         if not kinds:
             return None

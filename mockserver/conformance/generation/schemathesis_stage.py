@@ -41,6 +41,7 @@ from mockserver.conformance.session.request_draft import JSON_TYPE, Draft
 from mockserver.conformance.session.session import Session
 from mockserver.contract import Basis, Contract, Layer, Operation, fact_basis
 from mockserver.contract.openapi import document
+from mockserver.http_messages import by_name
 from mockserver.signing.developer_signatures import HEADERS
 
 PREFIX = "schemathesis-"
@@ -178,11 +179,9 @@ class _Fuzz:
         if exchange is None or not exchange.has_answer:
             return
         for check, problem in self._problems(case, request, exchange):
-            key = (check, problem.key)
-            if key not in self._problems_by_key or _size(problem) < _size(
-                self._problems_by_key[key]
-            ):
-                self._problems_by_key[key] = problem
+            before = self._problems_by_key.setdefault((check, problem.key), problem)
+            if _size(problem) < _size(before):
+                self._problems_by_key[check, problem.key] = problem
 
     def _problems(
         self, case: Case[Any], request: Any, exchange: Exchange
@@ -213,9 +212,8 @@ class _Fuzz:
             case "negative_data_rejection" | "missing_required_header":
                 yield from stages.accepted_though_broken(exchange, self._session.context.contract)
             case "not_a_server_error":
-                yield from tuple(stages.server_error(exchange)) or _assumed(
-                    exchange, title, _NO_BREAKDOWN
-                )
+                problems = tuple(stages.server_error(exchange))
+                yield from problems or _assumed(exchange, title, _NO_BREAKDOWN)
             case "content_type_conformance":
                 yield from _assumed(exchange, title, _MEDIA_TYPE)
             case _:
@@ -230,9 +228,8 @@ class _Fuzz:
 
 def _assumed(exchange: Exchange, title: str, basis: Basis) -> Iterator[stages.StageProblem]:
     message = f"{title}: HTTP {exchange.answer.status}"
-    yield stages.StageProblem(
-        (title, "", ""), Finding(message, (exchange,), "", basis, cause=title)
-    )
+    finding = Finding(message, (exchange,), "", basis, cause=title)
+    yield stages.StageProblem((title, "", ""), finding)
 
 
 def _size(problem: stages.StageProblem) -> tuple[int, str]:
@@ -273,9 +270,7 @@ def _draft_of(
 
 def _lifted(exchange: Exchange, request: requests.PreparedRequest) -> Response:
     """Return an answer as Schemathesis sees it: a refusal is HTTP 400, as in its document."""
-    headers: dict[str, list[str]] = {}
-    for name, value in exchange.answer.headers:
-        headers.setdefault(name.lower(), []).append(value)
+    headers = by_name((name.lower(), value) for name, value in exchange.answer.headers)
     return Response(
         status_code=400 if exchange.refused else exchange.answer.status,
         headers=headers,

@@ -35,7 +35,7 @@ from mockserver.conformance.requests.probe_labels import FILTERS, SOLVED
 from mockserver.conformance.requests.valid import fresh_address, valid_request
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import NotRun, if_known
+from mockserver.conformance.verdict import if_known, needed
 from mockserver.contract import ids
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
@@ -110,14 +110,9 @@ class SubmissionFlow(OperationFlow):
         for change in accepted.line.follow(exchange):
             name = _CHANGES[change.breaks]
             if name in self.stage.failures:
-                self._fails(
-                    name,
-                    number=accepted.number,
-                    status=accepted.line.value("status"),
-                    name=change.name,
-                    was=change.was,
-                    now=change.now,
-                )
+                values = {"name": change.name, "was": change.was, "now": change.now}
+                status = accepted.line.value("status")
+                self._fails(name, number=accepted.number, status=status, **values)
 
 
 class OrderFlow(SubmissionFlow):
@@ -289,10 +284,8 @@ class TransferFlow(SubmissionFlow):
     @rule(sent=transfers)
     def look_up_for_another(self, sent: Accepted) -> None:
         """Look a transfer up under the address of somebody else."""
-        stranger, transaction = (
-            fresh_address(self._context, "another v1 user"),
-            sent.about["deposit"],
-        )
+        stranger = fresh_address(self._context, "another v1 user")
+        transaction = sent.about["deposit"]
         words, about = f"look the transfer up for {stranger}", {"evmAddress": stranger}
         exchange = self._inspect(words, should_succeed=False, hash=transaction, **about)
         if exchange is not None and _mentions(exchange, transaction):
@@ -303,9 +296,7 @@ class TransferFlow(SubmissionFlow):
         words, unknown = "look a transfer up that is none", self._new_hash()
         exchange = self._inspect(words, should_succeed=False, hash=unknown)
         deposits = [accepted.about["deposit"] for accepted in self._accepted.values()]
-        known = [
-            deposit for deposit in deposits if exchange is not None and _mentions(exchange, deposit)
-        ]
+        known = [deposit for deposit in deposits if exchange and _mentions(exchange, deposit)]
         if known:
             self._fails("for nothing", shown=known[0])
 
@@ -317,9 +308,8 @@ class TransferFlow(SubmissionFlow):
         has_prices = "v2" in self._run.sender.session.transport.generations
         if not (should_succeed and exchange is not None and exchange.refused and has_prices):
             return exchange
-        if adopt_service_time(
-            self._context, partial(self._send, "ask for a price, which tells the time")
-        ):
+        ask = partial(self._send, "ask for a price, which tells the time")
+        if adopt_service_time(self._context, ask):
             return super()._ask(f"{words}, at the service's time", operation_id, **about)
         return exchange
 
@@ -357,9 +347,8 @@ class TicketFlow(SubmissionFlow):
         super().__init__(run)
         another = fresh_address(self._context, "another ticket holder")
         self._addresses = (self._context.caller.address, another)
-        self._chains = [chain.name for chain in inventory_of(self._context).offered][:3]
-        if not self._chains:
-            raise NotRun("getChain shows no chain that is offered")
+        names = [chain.name for chain in inventory_of(self._context).offered]
+        self._chains = needed(names, "getChain shows no chain that is offered")[:3]
 
     @initialize(target=reported)
     def report(self) -> MultipleResults[Accepted]:

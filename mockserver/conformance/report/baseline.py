@@ -45,6 +45,9 @@ class BaselineEntry:
             return False
         return not self.place or self.place == general_place(finding.place)
 
+    def covers_any(self, causes: Iterable[Cause]) -> bool:
+        return any(self.covers(cause, each) for cause in causes for each in cause.findings)
+
     def __str__(self) -> str:
         what = self.cause or self.rule
         where = f" [{', '.join(self.operations)}]" if self.operations else ""
@@ -63,13 +66,11 @@ def read_baseline(file: Path) -> Baseline:
     """Return the acceptances of a file. Raises `InvalidFile` with every problem and its line."""
     document = file_formats.read(file, "baseline")
     problems: list[Problem] = []
-    entries = []
-    for number, row in enumerate(document.value["accepted"]):
-        entry = _entry(document, number, row, problems)
-        entries += [entry] if entry else []
+    rows = enumerate(document.value["accepted"])
+    entries = [_entry(document, number, row, problems) for number, row in rows]
     if problems:
         raise InvalidFile(problems)
-    return Baseline(file, tuple(entries))
+    return Baseline(file, tuple(filter(None, entries)))
 
 
 def apply(
@@ -81,15 +82,13 @@ def apply(
     Notes name entries with unknown names, and entries that are no longer needed.
     """
     now, names = today or today_utc(), [rule.name for rule in rules]
-    left: list[Cause] = []
-    accepted: list[Cause] = []
-    expired: list[Cause] = []
+    left, accepted, expired = list[Cause](), list[Cause](), list[Cause]()
     for cause in report.causes:
         counting, good, over = _apart(cause, baseline.entries, now)
         accepted += [cause.only(some, _word(entry, report)) for entry, some in good.items()]
         late = [cause.only(some, _word(entry, report)) for entry, some in over.items()]
         expired += late
-        words = tuple(late_cause.acceptance for late_cause in late)
+        words = tuple(each.acceptance for each in late)
         left += [replace(cause.only(counting), expired=words)] if counting else []
     notes = [
         report.mask(note)
@@ -114,17 +113,13 @@ def baseline_text(
     """
     acceptance = Acceptance(reason, owner, expires.isoformat())
     causes, lines = (*report.accepted, *report.causes), []
-    every = [(cause, finding) for cause in causes for finding in cause.findings]
     for cause in causes:
         lines.append(f"  # {_ascii(cause.located)[:200]}")
         place = cause.place if _can_be_named(cause.place) else ""
         word = cause.acceptance or acceptance
         lines += _row(cause.id, cause.rule.name, cause.operations, place, word)
     for entry in former:
-        if not (
-            _is_judged(entry, report)
-            or any(entry.covers(*cause_and_finding) for cause_and_finding in every)
-        ):
+        if not (_is_judged(entry, report) or entry.covers_any(causes)):
             word = _word(entry, report)
             lines += _row(entry.cause, entry.rule, entry.operations, entry.place, word)
     return "\n".join((f"format: {FORMAT}", "accepted:" if lines else "accepted: []", *lines)) + "\n"
@@ -169,9 +164,7 @@ def _apart(
     cause: Cause, entries: Iterable[BaselineEntry], today: date
 ) -> tuple[list[ReportedFinding], _ByEntry, _ByEntry]:
     """Return the findings that count, those that are accepted, and those that no longer are."""
-    left: list[ReportedFinding] = []
-    good: _ByEntry = {}
-    over: _ByEntry = {}
+    left, good, over = list[ReportedFinding](), _ByEntry(), _ByEntry()
     for finding in cause.findings:
         meant = [entry for entry in entries if entry.covers(cause, finding)]
         valid = [entry for entry in meant if entry.last >= today]
@@ -186,16 +179,12 @@ def _notes(entry: BaselineEntry, report: Report, names: Sequence[str], file: Pat
     """Yield problems of an entry: an unknown name, or nothing left to accept."""
     place = f"{file}:{entry.acceptance.line}"
     operations = [operation.id for operation in report.contract]
-    unknown = False
-    if entry.rule and entry.rule not in names:
-        unknown = True
-        yield f"{place}: {entry.rule!r} is no rule{did_you_mean(entry.rule, names)}"
-    for name in entry.operations:
-        if name not in operations:
-            unknown = True
-            yield f"{place}: {name!r} is no operation{did_you_mean(name, operations)}"
-    every = ((cause, finding) for cause in report.causes for finding in cause.findings)
-    if unknown or any(entry.covers(*cause_and_finding) for cause_and_finding in every):
+    named = [(entry.rule, "rule", names)] if entry.rule else []
+    named += [(name, "operation", operations) for name in entry.operations]
+    unknown = [(name, kind, known) for name, kind, known in named if name not in known]
+    for name, kind, known in unknown:
+        yield f"{place}: {name!r} is no {kind}{did_you_mean(name, known)}"
+    if unknown or entry.covers_any(report.causes):
         return
     if not entry.rule:
         yield f"{place}: no finding has the cause {entry.cause!r}; it may have been mended"

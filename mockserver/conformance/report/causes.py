@@ -167,10 +167,8 @@ def best_exchange(finding: Finding) -> Exchange | None:
 def _is_wrong_alone(exchange: Exchange, place: str) -> bool:
     if exchange.answer.trouble or exchange.answer.status >= 300 or exchange.unreadable:
         return True
-    violations = exchange.operation.response_violations(exchange.body)
-    return any(
-        general_place(dotted(violation.path)) == general_place(place) for violation in violations
-    )
+    places = (general_place(dotted(violation.path)) for violation in exchange.violations)
+    return general_place(place) in places
 
 
 def worst_first(causes: Iterable[Cause]) -> tuple[Cause, ...]:

@@ -9,7 +9,7 @@ from mockserver.conformance.report.causes import Cause, ReportedOutcome
 from mockserver.conformance.report.model import Report
 from mockserver.conformance.verdict import UNJUDGED, Severity, Verdict
 from mockserver.contract import Contract, Layer
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, picked
 from mockserver.wording import github_command, listed, one_line
 
 _LEVELS: Mapping[Verdict, str] = {
@@ -43,11 +43,8 @@ def _annotations(model: Report) -> Iterator[str]:
         word = accepted.acceptance
         title = f"{accepted.rule.name} is accepted until {word.expires} by {word.owner}"
         yield github_command("notice", title, word.reason)
-    yield github_command(
-        "notice",
-        "conform",
-        f"{model.conclusion}; {model.requests} requests, submissions sent: {model.submissions}",
-    )
+    sent = f"{model.requests} requests, submissions sent: {model.submissions}"
+    yield github_command("notice", "conform", f"{model.conclusion}; {sent}")
 
 
 def as_junit(model: Report) -> str:
@@ -58,14 +55,8 @@ def as_junit(model: Report) -> str:
     """
     outcomes = model.outcomes
     # In the schema that Jenkins checks reports against, `testsuites` has no `skipped`.
-    root = Element(
-        "testsuites",
-        name="crosschain-mock conform",
-        tests=str(len(outcomes)),
-        failures=_number_failing(outcomes, model),
-        errors=_number_failed_by_themselves(outcomes),
-        time=f"{model.elapsed_ms / 1000:.3f}",
-    )
+    name, time = "crosschain-mock conform", f"{model.elapsed_ms / 1000:.3f}"
+    root = Element("testsuites", {"name": name, **_numbers(outcomes, model), "time": time})
     for layer in Layer:
         outcomes_of_layer = [outcome for outcome in outcomes if outcome.rule.layer is layer]
         if outcomes_of_layer:
@@ -81,29 +72,16 @@ def xml_text(root: Element) -> str:
 
 
 def _suite(layer: Layer, outcomes: Sequence[ReportedOutcome], model: Report) -> Element:
-    suite = Element(
-        "testsuite",
-        name=f"conformance.{layer}",
-        tests=str(len(outcomes)),
-        failures=_number_failing(outcomes, model),
-        errors=_number_failed_by_themselves(outcomes),
-        skipped=str(sum(outcome.is_skipped for outcome in outcomes)),
-    )
+    name, skipped = f"conformance.{layer}", str(sum(outcome.is_skipped for outcome in outcomes))
+    numbers = {**_numbers(outcomes, model), "skipped": skipped}
+    suite = Element("testsuite", {"name": name, **numbers})
     properties = SubElement(suite, "properties")
-    for name, value in (
-        ("seed", model.seed),
-        ("target", model.bases),
-        ("requests", model.requests),
-        ("submissions", model.submissions),
-    ):
-        SubElement(properties, "property", name=name, value=str(value))
+    values = {"target": model.bases, **picked(model, "requests", "submissions")}
+    for fact, value in {"seed": model.seed, **values}.items():
+        SubElement(properties, "property", name=fact, value=str(value))
     for outcome in outcomes:
-        case = SubElement(
-            suite,
-            "testcase",
-            classname=f"conformance.{layer}.{outcome.rule.name}",
-            name=outcome.id,
-        )
+        classname = f"{name}.{outcome.rule.name}"
+        case = SubElement(suite, "testcase", classname=classname, name=outcome.id)
         _add_findings(case, outcome, model)
     return suite
 
@@ -117,37 +95,29 @@ def _add_findings(case: Element, outcome: ReportedOutcome, model: Report) -> Non
         return
     failing = outcome.failing(model.fail_on)
     for cause in failing:
-        message = one_line(cause.located)
-        SubElement(case, "failure", type=cause.verdict, message=message).text = _findings_text(
-            cause
-        )
+        failure = SubElement(case, "failure", type=cause.verdict, message=one_line(cause.located))
+        failure.text = _findings_text(cause)
     if outcome.is_skipped:
         _skip(case, "; ".join(outcome.accepted))
     milder = [cause for cause in outcome.causes if cause not in failing]
-    if milder:
-        SubElement(case, "system-out").text = "\n".join(
-            f"{cause.verdict}: {cause.located}\n{_findings_text(cause)}" for cause in milder
-        )
+    texts = [f"{cause.verdict}: {cause.located}\n{_findings_text(cause)}" for cause in milder]
+    if texts:
+        SubElement(case, "system-out").text = "\n".join(texts)
 
 
 def _skip(case: Element, why: str) -> None:
     SubElement(case, "skipped", message=one_line(why))
 
 
-def _number_failing(outcomes: Sequence[ReportedOutcome], model: Report) -> str:
-    return str(sum(bool(outcome.failing(model.fail_on)) for outcome in outcomes))
-
-
-def _number_failed_by_themselves(outcomes: Sequence[ReportedOutcome]) -> str:
-    return str(sum(outcome.is_defect for outcome in outcomes))
+def _numbers(outcomes: Sequence[ReportedOutcome], model: Report) -> dict[str, str]:
+    failing = sum(bool(outcome.failing(model.fail_on)) for outcome in outcomes)
+    defects = sum(outcome.is_defect for outcome in outcomes)
+    return {"tests": str(len(outcomes)), "failures": str(failing), "errors": str(defects)}
 
 
 def _findings_text(cause: Cause) -> str:
     lines = [f"cause {cause.id}, {cause.rule.severity}", cause.ground]
-    lines += [
-        f"{reported_finding.place}: {reported_finding.message}"
-        for reported_finding in cause.findings[:_MOST_FINDINGS]
-    ]
+    lines += [f"{each.place}: {each.message}" for each in cause.findings[:_MOST_FINDINGS]]
     for exchange in cause.exchanges:
         lines += exchange.lines(remarks=False)
     return "\n".join(lines)
@@ -158,32 +128,20 @@ def as_sarif(model: Report) -> str:
     numbers = {rule.name: number for number, rule in enumerate(model.rules)}
     results = [_result(cause, model.contract, numbers) for cause in model.causes]
     results += [_accepted(cause, model.contract, numbers) for cause in model.accepted]
-    document = {
-        "$schema": _SARIF,
-        "version": "2.1.0",
-        "runs": [
-            {
-                "tool": {
-                    "driver": {
-                        "name": "crosschain-mock conform",
-                        "version": __version__,
-                        "semanticVersion": __version__,
-                        "rules": [_rule(rule) for rule in model.rules],
-                    }
-                },
-                "columnKind": "unicodeCodePoints",
-                "invocations": [_invocation(model)],
-                "results": results,
-                "properties": {
-                    "seed": model.seed,
-                    "requests": model.requests,
-                    "submissions": model.submissions,
-                    "conclusion": model.conclusion,
-                },
-            }
-        ],
+    driver = {
+        "name": "crosschain-mock conform",
+        "version": __version__,
+        "semanticVersion": __version__,
+        "rules": [_rule(rule) for rule in model.rules],
     }
-    return jsontext.pretty(document) + "\n"
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [_invocation(model)],
+        "results": results,
+        "properties": picked(model, "seed", "requests", "submissions", "conclusion"),
+    }
+    return jsontext.pretty({"$schema": _SARIF, "version": "2.1.0", "runs": [run]}) + "\n"
 
 
 def _rule(rule: Rule) -> dict[str, Json]:
@@ -192,11 +150,7 @@ def _rule(rule: Rule) -> dict[str, Json]:
         "shortDescription": {"text": rule.summary or rule.name},
         "help": {"text": f"crosschain-mock conform explain {rule.name}"},
         "defaultConfiguration": {"level": _sarif_level(rule.basis.kind.contradicted)},
-        "properties": {
-            "layer": rule.layer.value,
-            "severity": rule.severity.value,
-            "basis": str(rule.basis),
-        },
+        "properties": {**picked(rule, "layer", "severity"), "basis": str(rule.basis)},
     }
 
 
@@ -242,13 +196,10 @@ def _locations(cause: Cause, contract: Contract) -> list[Json]:
         operation = contract.operation(name)
         path = f"{operation.method} {operation.path}"
         logical = [{"name": name, "fullyQualifiedName": path, "kind": "function"}]
-        if place:
-            inner = {"name": place, "fullyQualifiedName": f"{path}#{place}", "kind": "member"}
-            logical.append(inner)
-        physical = {
-            "artifactLocation": {"uri": operation.path.lstrip("/")},
-            "region": {"startLine": 1},
-        }
+        inner = {"name": place, "fullyQualifiedName": f"{path}#{place}", "kind": "member"}
+        logical += [inner] if place else []
+        file = {"uri": operation.path.lstrip("/")}
+        physical = {"artifactLocation": file, "region": {"startLine": 1}}
         locations.append({"physicalLocation": physical, "logicalLocations": logical})
     return locations
 

@@ -19,7 +19,7 @@ from mockserver.conformance.result import Result
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.probe_names import ProbeName
 from mockserver.contract import Basis, Contract, Operation, ids
-from mockserver.fast_dataclass import dataclass
+from mockserver.fast_dataclass import dataclass, grouped
 from mockserver.http_messages import Request
 from mockserver.jsontext import Json
 from mockserver.validation import Violation
@@ -107,16 +107,15 @@ class KeywordUses:
     @property
     def reasons(self) -> Mapping[str, tuple[str, ...]]:
         """Those that were never of any effect, by the reason."""
-        reasons: dict[str, list[str]] = {}
-        for name in self.never:
+
+        def why(name: str) -> str:
             if name in self.beyond:
-                why = "needs --arm-writes: of submissions, and of what they make"
-            elif name in self.answered:
-                why = "the service decides: no answer had it"
-            else:
-                why = "no request had it"
-            reasons.setdefault(why, []).append(name)
-        return {why: tuple(names) for why, names in reasons.items()}
+                return "needs --arm-writes: of submissions, and of what they make"
+            if name in self.answered:
+                return "the service decides: no answer had it"
+            return "no request had it"
+
+        return {reason: tuple(names) for reason, names in grouped(self.never, why).items()}
 
     @property
     def unbroken(self) -> tuple[str, ...]:
@@ -135,10 +134,6 @@ class KeywordUses:
     @property
     def total(self) -> int:
         return len(self.every)
-
-    @property
-    def both_ways(self) -> int:
-        return len(self.right & self.wrong)
 
     @property
     def exercised(self) -> int:
@@ -203,9 +198,7 @@ class Coverage:
     @property
     def operations(self) -> Mapping[str, Share]:
         """Each operation by itself, in the order of the contract."""
-        by_operation: dict[str, list[CoveredFact]] = {}
-        for fact in self.facts:
-            by_operation.setdefault(fact.operation, []).append(fact)
+        by_operation = grouped(self.facts, lambda fact: fact.operation)
         return {name: self._share(facts) for name, facts in by_operation.items()}
 
     @property
@@ -399,19 +392,11 @@ def _paths(part: AppliedSchema) -> Iterator[SchemaPath]:
 
 def _instance(operation: Operation, request: Request) -> dict[str, Json]:
     """Return a request as its schema sees it, but for the types of texts."""
-    instance: dict[str, Json] = {
-        "query": request.parameters,
-        "headers": {
-            name: request.headers[name]
-            for name in operation.header_names
-            if name in request.headers
-        },
-    }
-    try:
-        instance["body"] = jsontext.decode(request.body)
-    except jsontext.NotJson:
-        return instance
-    return instance
+    names = (name for name in operation.header_names if name in request.headers)
+    headers = {name: request.headers[name] for name in names}
+    body = jsontext.decode_or(request.body, ...)
+    there = {"query": request.parameters, "headers": headers}
+    return there if body is ... else {**there, "body": body}
 
 
 def _keywords(

@@ -80,7 +80,7 @@ _PLACES = {
     for stage, names in enumerate(_ORDER)
     for place, name in enumerate(names.split())
 }
-_ARRIVAL, _LISTS, _SUBMITTED = 0, 3, 4
+_LISTS, _SUBMITTED = 3, 4
 _REST = len(_ORDER)
 _FLOWS = (
     {ids.ORDER, ids.CHECK},
@@ -114,7 +114,8 @@ def explanations(causes: Iterable[Cause]) -> tuple[Explanation, ...]:
     """Return causes with those that may follow from them, the worst first."""
     heads: list[Explanation] = []
     for cause in sorted(causes, key=_place):
-        head = next((each for each in heads if _follows(cause, each)), None)
+        explaining = (head for head in heads if any(_explains(each, cause) for each in head.every))
+        head = next(explaining, None)
         if head is None:
             heads.append(Explanation(cause))
         else:
@@ -124,10 +125,6 @@ def explanations(causes: Iterable[Cause]) -> tuple[Explanation, ...]:
 
 def _place(cause: Cause) -> tuple[int, int]:
     return _PLACES.get(cause.rule.name, (_REST, 0))
-
-
-def _follows(cause: Cause, head: Explanation) -> bool:
-    return any(_explains(earlier, cause) for earlier in head.every)
 
 
 def _explains(earlier: Cause, later: Cause) -> bool:

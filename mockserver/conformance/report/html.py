@@ -25,6 +25,7 @@ from mockserver.conformance.report.model import Report
 from mockserver.conformance.report.reproductions import command_again
 from mockserver.conformance.report.shown_exchanges import ReportedExchange
 from mockserver.conformance.verdict import FINDINGS, UNJUDGED, UNREACHED, Verdict
+from mockserver.fast_dataclass import grouped
 from mockserver.mock_headers import policy_hash
 from mockserver.wording import counted, listed, one_line
 
@@ -57,13 +58,7 @@ def as_html(model: Report) -> str:
 
 def _parts(model: Report) -> Iterator[str]:
     tone = {0: "good", 1: Verdict.VIOLATION}.get(model.exit_code, Verdict.DIFFERS_OBSERVED)
-    yield _part(
-        "banner",
-        tone=tone,
-        bases=model.bases,
-        conclusion=model.conclusion,
-        circumstances=model.circumstances,
-    )
+    yield _part("banner", tone=tone, model=model)
     yield from (_part("hint", text=text) for text in (*model.hints, *model.notes))
     yield _part("tiles", tiles=_joined(_tiles(model)))
     yield _findings(model)
@@ -166,16 +161,11 @@ def _places(cause: Cause, exchange: ReportedExchange) -> tuple[str, ...]:
 
 
 def _exchange(exchange: ReportedExchange, places: Sequence[str]) -> str:
-    request = "\n".join(
-        [
-            f"{exchange.method} {exchange.url}",
-            *(f"{name}: {value}" for name, value in exchange.headers),
-        ]
-    )
+    request = _joined((f"{exchange.method} {exchange.url}", *map(_header, exchange.headers)))
     answered = [f"HTTP {exchange.status} in {exchange.elapsed_ms} ms"]
-    answered += [f"{name}: {value}" for name, value in exchange.answer_headers]
+    answered += map(_header, exchange.answer_headers)
     answered += [f"({exchange.trouble})"] if exchange.trouble else []
-    head = exchange.trouble if exchange.trouble and not exchange.status else "\n".join(answered)
+    head = _joined(answered) if exchange.status or not exchange.trouble else exchange.trouble
     sent = _body(exchange.sent, partial(body_spans, places=places))
     came = _body(exchange.came, partial(answer_spans, places=places)) if exchange.status else ""
     return _part(
@@ -199,6 +189,10 @@ def _commands(exchange: ReportedExchange) -> Iterator[str]:
     if exchange.saved:
         about = "A line of a file for `--probes`, which sends it in every run:"
         yield _part("command", about=about, command=exchange.saved)
+
+
+def _header(header: tuple[str, str]) -> str:
+    return ": ".join(header)
 
 
 def _with_body(head: str, body: str) -> str:
@@ -278,12 +272,9 @@ def _coverage(model: Report) -> Iterator[str]:
 
 
 def _rules(model: Report) -> str:
-    by_rule: dict[str, list[Verdict]] = {rule.name: [] for rule in model.rules}
-    for outcome in model.outcomes:
-        by_rule[outcome.rule.name].append(outcome.verdict)
     rows = []
-    for rule in model.rules:
-        verdicts = by_rule[rule.name]
+    for outcomes in grouped(model.outcomes, lambda outcome: outcome.rule.name).values():
+        rule, verdicts = outcomes[0].rule, [outcome.verdict for outcome in outcomes]
         holds = verdicts.count(Verdict.HOLDS)
         finding_count = sum(verdict.is_finding for verdict in verdicts)
         rest = len(verdicts) - holds - finding_count

@@ -32,8 +32,7 @@ def facts_of(model: Report) -> dict[str, Json]:
         **picked(model, "seed", "conclusion", "exit_code", "fail_on", "strict", "elapsed_ms"),
         "requests": {
             "total": model.requests,
-            "planned": model.planned,
-            "submissions": model.submissions,
+            **picked(model, "planned", "submissions"),
             "elsewhere": model.sent_elsewhere,
             "byOperation": dict(model.sent),
         },
@@ -52,7 +51,7 @@ def facts_of(model: Report) -> dict[str, Json]:
         ],
         "rules": [rule_facts(rule) for rule in model.rules],
         "unsent": dict(model.unsent),
-        "exchanges": [_exchange(reported_exchange) for reported_exchange in _exchanges(model)],
+        "exchanges": [_exchange(exchange) for exchange in _exchanges(model)],
         "coverage": _coverage(model.coverage) if model.coverage else None,
     }
 
@@ -118,21 +117,18 @@ def _exchanges(model: Report) -> list[ReportedExchange]:
     return [exchanges[number] for number in sorted(exchanges)]
 
 
-def _exchange(reported_exchange: ReportedExchange) -> dict[str, Json]:
-    bodies = (
-        reported_exchange.sent.shortened(_MOST_TEXT),
-        reported_exchange.came.shortened(_MOST_TEXT),
-    )
+def _exchange(exchange: ReportedExchange) -> dict[str, Json]:
+    bodies = (body.shortened(_MOST_TEXT) for body in (exchange.sent, exchange.came))
     sent, came = ({"text": body.text, "bytes": body.size, "cut": body.cut} for body in bodies)
     return {
-        **picked(reported_exchange, "number", "probe", "operation"),
-        "submission": reported_exchange.submits,
-        "request": {**picked(reported_exchange, "method", "url", "headers"), "body": sent},
+        **picked(exchange, "number", "probe", "operation"),
+        "submission": exchange.submits,
+        "request": {**picked(exchange, "method", "url", "headers"), "body": sent},
         "answer": {
-            "status": reported_exchange.status,
-            "headers": [list(header) for header in reported_exchange.answer_headers],
+            "status": exchange.status,
+            "headers": [list(header) for header in exchange.answer_headers],
             "body": came,
-            **picked(reported_exchange, "elapsed_ms", "trouble"),
+            **picked(exchange, "elapsed_ms", "trouble"),
         },
     }
 

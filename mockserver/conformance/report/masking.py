@@ -81,7 +81,6 @@ class Masker:
         )
 
     def text(self, text: str) -> str:
-        """Return a text without secrets."""
         return self._redactor.memory.without_beginnings(masked(self.parts(text)))
 
     def answer(self, response: Response) -> Response:
@@ -89,7 +88,6 @@ class Masker:
         return self._redactor.shown_response(response)
 
     def header(self, name: str, value: str) -> Text:
-        """Return the value of a header without secrets."""
         label = label_of(name)
         return (_secret(label, value),) if label and value else self.parts(value)
 
@@ -165,22 +163,21 @@ def masker_for(exchanges: Iterable[Exchange], caller: Caller) -> Masker:
     value of a secret header either is masked all the same.
     """
     every = tuple(exchanges)
-    secrets = dict(_own(caller))
+    own = _own(caller)
+    secrets = dict(own)
     for exchange in every:
         for name, value in exchange.request.headers.items_sent:
             label = label_of(name)
             if label and value not in secrets and _is_searchable(value):
                 secrets[value] = label
-    own = dict(_own(caller))
     # No header has a line break, so that none is found where two texts meet.
     open_text = "\n".join(map(_sent_openly, every))
-    answers = (one.answer for one in every)
+    hidden = {
+        value: label for value, label in secrets.items() if value in own or value not in open_text
+    }
+    answers = (exchange.answer for exchange in every)
     return Masker(
-        {
-            value: label
-            for value, label in secrets.items()
-            if value in own or value not in open_text
-        },
+        hidden,
         [
             Response(answer.status, answer.headers, part)
             for answer in answers
@@ -190,14 +187,13 @@ def masker_for(exchanges: Iterable[Exchange], caller: Caller) -> Masker:
     )
 
 
-def _own(caller: Caller) -> Iterator[tuple[str, str]]:
-    for value, label in (
-        (caller.app_secret, "APP_SECRET"),
-        (caller.app_key, "APP_KEY"),
-        (caller.wallet_signature, "SIGNATURE"),
-    ):
-        if len(value) >= _SHORTEST_OWN:
-            yield value, label
+def _own(caller: Caller) -> dict[str, str]:
+    secrets = {
+        caller.app_secret: "APP_SECRET",
+        caller.app_key: "APP_KEY",
+        caller.wallet_signature: "SIGNATURE",
+    }
+    return {value: label for value, label in secrets.items() if len(value) >= _SHORTEST_OWN}
 
 
 def _is_searchable(value: str) -> bool:

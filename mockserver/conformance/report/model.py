@@ -31,6 +31,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import DIFFERENCES, UNJUDGED, UNREACHED, Severity, Verdict
 from mockserver.contract import Contract
+from mockserver.fast_dataclass import grouped
 from mockserver.wording import counted
 
 _LONGEST = 4_000
@@ -86,12 +87,7 @@ class Report:
     @property
     def rules(self) -> tuple[Rule, ...]:
         """The rules, each once."""
-        return tuple(
-            {
-                reported_outcome.rule.name: reported_outcome.rule
-                for reported_outcome in self.judged
-            }.values()
-        )
+        return tuple({outcome.rule.name: outcome.rule for outcome in self.judged}.values())
 
     @property
     def verdicts(self) -> Counter[Verdict]:
@@ -152,10 +148,8 @@ class Report:
             return "inconclusive: nothing was judged"
         unclear = sum(self.counts[verdict] for verdict in UNREACHED)
         if self.wrong_service:
-            names = " and ".join(
-                self.contract.generations[reason].name for reason in self.wrong_service
-            )
-            return f"inconclusive: what answers for {names} is not the service"
+            names = (self.contract.generations[each].name for each in self.wrong_service)
+            return f"inconclusive: what answers for {' and '.join(names)} is not the service"
         if self.refusing:
             said = "; ".join(
                 f"{self.contract.generations[generation].name} answered no request with a success "
@@ -192,39 +186,26 @@ class Report:
 
     @cached_property
     def outcomes(self) -> tuple[ReportedOutcome, ...]:
-        counting = {
-            id(reported_finding) for cause in self.causes for reported_finding in cause.findings
-        }
-        word = {
-            id(reported_finding): cause.acceptance
-            for cause in self.accepted
-            for reported_finding in cause.findings
-        }
         by_id = {cause.id: cause for cause in self.causes}
+        counting = {id(finding) for cause in self.causes for finding in cause.findings}
+        words = {id(each): cause.acceptance for cause in self.accepted for each in cause.findings}
 
         def sorted_out(outcome: ReportedOutcome) -> ReportedOutcome:
-            groups: dict[str, list[ReportedFinding]] = {}
-            for reported_finding in outcome.findings:
-                if id(reported_finding) in counting:
-                    groups.setdefault(reported_finding.cause, []).append(reported_finding)
-            causes = (by_id[cause].only(findings) for cause, findings in groups.items())
-            words = {
-                id(word[id(reported_finding)]): word[id(reported_finding)]
-                for reported_finding in outcome.findings
-                if id(reported_finding) in word
-            }
-            accepted = tuple(map(str, words.values()))
+            findings = [finding for finding in outcome.findings if id(finding) in counting]
+            groups = grouped(findings, lambda finding: finding.cause)
+            causes = (by_id[cause].only(some) for cause, some in groups.items())
+            said = [words[id(finding)] for finding in outcome.findings if id(finding) in words]
+            accepted = tuple(map(str, {id(word): word for word in said}.values()))
             return replace(outcome, causes=worst_first(causes), accepted=accepted)
 
         return tuple(map(sorted_out, self.judged))
 
     def unjudged(self, verdict: Verdict) -> dict[str, list[str]]:
         """Return the ids of the outcomes of a verdict by reason, the most frequent first."""
-        ids_by_reason: dict[str, list[str]] = {}
-        for outcome in self.judged:
-            if outcome.verdict is verdict:
-                ids_by_reason.setdefault(outcome.kind_of_reason, []).append(outcome.id)
-        return dict(sorted(ids_by_reason.items(), key=lambda item: -len(item[1])))
+        judged = [outcome for outcome in self.judged if outcome.verdict is verdict]
+        groups = grouped(judged, lambda outcome: outcome.kind_of_reason)
+        ordered = sorted(groups.items(), key=lambda group: -len(group[1]))
+        return {reason: [outcome.id for outcome in outcomes] for reason, outcomes in ordered}
 
 
 def report_of(  # noqa: PLR0913 (one parameter a setting)
@@ -311,17 +292,15 @@ class _Masking:
         return worst_first(self._cause(cause, *parts) for cause, parts in self._causes.items())
 
     def _finding(self, outcome: Outcome, finding: Finding) -> ReportedFinding:
-        reported_finding = ReportedFinding(
+        made = ReportedFinding(
             cause_id(outcome, finding),
             outcome.operation.id,
             self.text(finding.place),
             self.text(finding.message),
             tuple(map(self._exchange, self._exchanges_of(outcome, finding))),
         )
-        self._causes.setdefault(reported_finding.cause, (outcome, finding, []))[2].append(
-            reported_finding
-        )
-        return reported_finding
+        self._causes.setdefault(made.cause, (outcome, finding, []))[2].append(made)
+        return made
 
     def _cause(
         self, name: str, outcome: Outcome, first: Finding, findings: list[ReportedFinding]
@@ -351,10 +330,8 @@ class _Masking:
         """Return the exchanges of a finding; without any, the last one of its operation."""
         if finding.exchanges:
             return finding.exchanges
-        every = self._result.exchanges
-        return tuple(
-            exchange for exchange in every if exchange.operation.id == outcome.operation.id
-        )[-1:]
+        every, wanted = self._result.exchanges, outcome.operation.id
+        return tuple(exchange for exchange in every if exchange.operation.id == wanted)[-1:]
 
     def _kind_of_reason(self, outcome: Outcome) -> str:
         text = self._text(outcome.reason)

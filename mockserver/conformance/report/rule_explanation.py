@@ -1,6 +1,7 @@
 """What a finding contradicts, and the explanation of a rule, in words."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.requests.probe import Group, Probe, ProbeIndex, Stage
@@ -33,12 +34,11 @@ _MOST_PROBES = 12
 
 def rule_named(name: str, rules: Sequence[Rule]) -> Rule:
     """Return the rule of a name. Raises `UnsafeOrWrong` with the nearest names."""
-    matching_rule = next((rule for rule in rules if rule.name == name), None)
-    if matching_rule is None:
-        near = did_you_mean(name, [rule.name for rule in rules])
-        known = near or "; `crosschain-mock conform rules` lists them"
+    by_name = {rule.name: rule for rule in rules}
+    if name not in by_name:
+        known = did_you_mean(name, list(by_name)) or "; `crosschain-mock conform rules` lists them"
         raise UnsafeOrWrong(f"{name!r} is no rule{known}")
-    return matching_rule
+    return by_name[name]
 
 
 def explained(
@@ -56,9 +56,7 @@ def explained(
     yield "operations", ", ".join(rule.operations)
     yield "requests", _needs(rule, probes)
     yield "example of a finding", _example(rule)
-    beside = [
-        known.name for known in rules if known.layer is rule.layer and known.name != rule.name
-    ]
+    beside = [known.name for known in rules if known.layer is rule.layer and known is not rule]
     words = set(rule.name.split("-"))
     near = sorted(beside, key=lambda name: -len(words & set(name.split("-"))))[:4]
     if near:
@@ -68,12 +66,10 @@ def explained(
 def _standing(basis: Basis, contract: Contract) -> str:
     registered = _registered(basis, contract)
     if basis.kind is BasisKind.ASSUMED and registered is not None:
+        chosen = f"{registered.chosen}, as {registered.reason}"
         others = "; ".join(registered.alternatives)
-        return (
-            f"assumption {registered.id} ({registered.title}): {registered.chosen}, "
-            f"as {registered.reason}; "
-            f"as plausible: {others}"
-        )
+        title = f"assumption {registered.id} ({registered.title})"
+        return f"{title}: {chosen}; as plausible: {others}"
     of, observed = " of the interface description", " of the service in use"
     return basis_in_words(basis, contract, section_of=of, shows=observed)
 
@@ -84,11 +80,8 @@ def _needs(rule: Rule, probes: Sequence[Probe]) -> str:
     if rule.every_exchange:
         return "none of its own; it looks at the answers to all others"
     index = ProbeIndex(probes)
-    probes_needed = [
-        name
-        for need in rule.probes
-        for name in ((need,) if isinstance(need, str) else index.names((need,)))
-    ]
+    groups = ((need,) if isinstance(need, str) else index.names((need,)) for need in rule.probes)
+    probes_needed = list(chain.from_iterable(groups))
     stages = [index.by_name[name].stage for name in probes_needed if name in index.by_name]
     armed = "; some are submissions, sent with --arm-writes only" if Stage.WRITES in stages else ""
     titles = [need.title if isinstance(need, Group) else need for need in rule.probes]
@@ -119,18 +112,13 @@ def basis_in_words(
             return f"assumption {basis.reference}{assumption(basis, contract)}"
 
 
-def explain_basis(basis: Basis, contract: Contract) -> str:
-    """Return a sentence that names what a finding contradicts, and what that says."""
-    verb = "contradicts" if basis.kind is BasisKind.DOCUMENTED else "differs from"
-    return f"{verb} {basis_in_words(basis, contract)}"
-
-
 def ground_of(verdict: Verdict, basis: Basis, contract: Contract) -> str:
     """Return a sentence that names what a finding contradicts, or that nothing mentions it."""
     if verdict is Verdict.EXTRA:
         says = f": {basis.says}" if basis.says else ""
         return f"the description does not mention it{says}"
-    return explain_basis(basis, contract)
+    verb = "contradicts" if basis.kind is BasisKind.DOCUMENTED else "differs from"
+    return f"{verb} {basis_in_words(basis, contract)}"
 
 
 def section(reference: str) -> str:

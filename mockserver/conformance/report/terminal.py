@@ -8,6 +8,7 @@ from rich.text import Text
 from mockserver.conformance.report.causes import Cause
 from mockserver.conformance.report.model import Report
 from mockserver.conformance.verdict import Verdict
+from mockserver.fast_dataclass import grouped
 from mockserver.wording import counted, listed, one_line, reason_lines
 
 HEADINGS = {
@@ -66,10 +67,8 @@ class _Page:
 
     def head(self) -> None:
         report = self._report
-        generations = " and ".join(
-            report.contract.generations[base].name for base in report.target.bases
-        )
-        self._line(f"conformance of {report.bases} ({generations})", "bold")
+        names = (report.contract.generations[base].name for base in report.target.bases)
+        self._line(f"conformance of {report.bases} ({' and '.join(names)})", "bold")
         self._line(report.circumstances, "dim")
 
     def hints(self) -> None:
@@ -84,8 +83,9 @@ class _Page:
                 continue
             self._gap()
             self._line(f"{heading.upper()} ({counted(len(heads), 'cause')})", STYLES[verdict])
-            for group in by_rule([head.cause for head in heads]):
-                self._rule(group)
+            by_rule = grouped((head.cause for head in heads), lambda cause: cause.rule.name)
+            for causes in by_rule.values():
+                self._rule(causes)
         if self._report.causes and not has_tests:
             self._gap()
             self._line("for a test of the findings: --report pytest=FILE", "dim")
@@ -96,18 +96,14 @@ class _Page:
         if accepted and not self._verbose:
             ends = {cause.acceptance.expires for cause in accepted}
             until = f"{'the first ' if len(ends) > 1 else ''}until {min(ends)}"
+            number = counted(len(accepted), "cause")
             self._gap()
-            self._line(
-                f"accepted: {counted(len(accepted), 'cause')}, {until}; --verbose lists them", "dim"
-            )
+            self._line(f"accepted: {number}, {until}; --verbose lists them", "dim")
             return
-        for cause in self._report.accepted:
-            word = cause.acceptance
-            self._line(
-                f"accepted until {word.expires} by {word.owner}: {cause.rule.name} "
-                f"({listed(cause.operations)}): {one_line(word.reason)}",
-                "dim",
-            )
+        for cause in accepted:
+            word, where = cause.acceptance, f"{cause.rule.name} ({listed(cause.operations)})"
+            until = f"accepted until {word.expires} by {word.owner}"
+            self._line(f"{until}: {where}: {one_line(word.reason)}", "dim")
 
     def unjudged(self) -> None:
         groups = {verdict: self._report.unjudged(verdict) for verdict in _LEFT_OUT}
@@ -254,10 +250,3 @@ class _Page:
         for line in text.wrap(self._console, max(self._console.width - indent, 10)):
             line.rstrip()
             self._console.print(Text(" " * indent) + line, soft_wrap=True)
-
-
-def by_rule(causes: Sequence[Cause]) -> list[list[Cause]]:
-    groups: dict[str, list[Cause]] = {}
-    for cause in causes:
-        groups.setdefault(cause.rule.name, []).append(cause)
-    return list(groups.values())

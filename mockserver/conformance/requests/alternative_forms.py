@@ -26,7 +26,7 @@ from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.probe_names import ProbeName
 from mockserver.conformance.session.request_draft import Draft
-from mockserver.conformance.verdict import NotRun
+from mockserver.conformance.verdict import NotRun, needed
 from mockserver.contract import Basis, fact_basis, ids, load
 from mockserver.contract.input_fields import AMOUNT_ROLES, CHAIN_ROLES
 from mockserver.fast_dataclass import dataclass
@@ -79,11 +79,7 @@ class AlternativeForm:
 
 
 def alternatives_of(operation_id: str) -> tuple[AlternativeForm, ...]:
-    return tuple(
-        alternative_form
-        for alternative_form in ALTERNATIVES
-        if alternative_form.operation_id == operation_id
-    )
+    return tuple(form for form in ALTERNATIVES if form.operation_id == operation_id)
 
 
 def alternative_probes() -> Iterator[Probe]:
@@ -91,27 +87,21 @@ def alternative_probes() -> Iterator[Probe]:
 
     Each is sent only where it is needed.
     """
-    for alternative_form in ALTERNATIVES:
-        yield _probe(
-            alternative_form.probe,
-            partial(_other_form, alternative_form),
-            alternative_form.of,
-            *_of_other_amounts(alternative_form),
-        )
-    for name, of in {
-        alternative_form.once_more: alternative_form.of for alternative_form in ALTERNATIVES
-    }.items():
-        others = (alternative_form.probe for alternative_form in _other_forms(of))
+    for form in ALTERNATIVES:
+        amounts_tried = _of_other_amounts(form)
+        yield _probe(form.probe, partial(_other_form, form), form.of, *amounts_tried)
+    for name, of in {form.once_more: form.of for form in ALTERNATIVES}.items():
+        others = (form.probe for form in _other_forms(of))
         yield _probe(name, partial(_published_again, of), of, *others)
 
 
 def _other_forms(of: str) -> list[AlternativeForm]:
-    return [alternative_form for alternative_form in ALTERNATIVES if alternative_form.of == of]
+    return [form for form in ALTERNATIVES if form.of == of]
 
 
-def _of_other_amounts(alternative_form: AlternativeForm) -> tuple[str, ...]:
+def _of_other_amounts(form: AlternativeForm) -> tuple[str, ...]:
     """Return the attempts that distinguish a refused amount from a refused form."""
-    names = OTHER_AMOUNTS if alternative_form.operation_id == ids.V1_QUOTE else ()
+    names = OTHER_AMOUNTS if form.operation_id == ids.V1_QUOTE else ()
     return tuple(f"{ids.V1_QUOTE}/{name}" for name in names)
 
 
@@ -120,23 +110,23 @@ def _probe(name: str, build: Build, *after: str) -> Probe:
     return Probe(name, build, Stage.WRITES if writes else Stage.READS, after, conditional=True)
 
 
-def _other_form(alternative_form: AlternativeForm, context: RunContext) -> Draft:
-    if not context.require(alternative_form.of).refused:
-        raise NotRun(f"not needed, {alternative_form.of} was not refused")
-    others = (alternative_form.probe for alternative_form in _other_forms(alternative_form.of))
-    for exchange in context.sent(*_of_other_amounts(alternative_form), *others):
+def _other_form(form: AlternativeForm, context: RunContext) -> Draft:
+    if not context.require(form.of).refused:
+        raise NotRun(f"not needed, {form.of} was not refused")
+    others = (another.probe for another in _other_forms(form.of))
+    for exchange in context.sent(*_of_other_amounts(form), *others):
         if exchange.succeeded:
             raise NotRun(f"not needed, {exchange.probe} was taken")
-    return _made(context, alternative_form.of, alternative_form.words, alternative_form.change)
+    return _made(context, form.of, form.words, form.change)
 
 
 def _published_again(of: str, context: RunContext) -> Draft:
-    forms = {alternative_form.probe: alternative_form for alternative_form in _other_forms(of)}
+    forms = {form.probe: form for form in _other_forms(of)}
     taken = [forms[exchange.probe] for exchange in context.sent(*forms) if exchange.succeeded]
     # Only what another form was taken for: else the published one was refused for another reason.
-    if not taken:
-        raise NotRun("not needed, no other form was taken")
-    if any(alternative_form.place == _TIME_OUT for alternative_form in taken):
+    if any(
+        form.place == _TIME_OUT for form in needed(taken, "not needed, no other form was taken")
+    ):
         # Only the usual time-out may be too short.
         return _made(context, of, ONCE_MORE, _sending(_TIME_OUT, _LONG_MS))
     return _made(context, of, ONCE_MORE, lambda draft, _: draft)
@@ -165,25 +155,22 @@ def _respelled(draft: Draft, _: RunContext) -> Draft:
         for location, part in parts.items()
         if _SPELLINGS.keys() & part.keys()
     }
-    if not changed:
-        raise NotRun("this dialect spells its inputs otherwise")
+    needed(changed, "this dialect spells its inputs otherwise")
     return replace(draft, **changed)  # type: ignore[arg-type]
 
 
 def _filled(draft: Draft, _: RunContext) -> Draft:
     body = dict(draft.body or {})
     empty = [name for name in ("execStrategy", "extra") if body.get(name) == ""]
-    if not empty:
-        raise NotRun("no input of the order is an empty text")
+    needed(empty, "no input of the order is an empty text")
     return replace(draft, body={**body, **dict.fromkeys(empty, "0")})
 
 
 def _amount(make: Callable[[RunContext, Decimal], Json]) -> DraftChange:
     def change(draft: Draft, context: RunContext) -> Draft:
-        name = next(
-            (amount_role for amount_role in AMOUNT_ROLES if amount_role in draft.part("body")), ""
-        )
-        amount = amounts.number(draft.part("body").get(name))
+        body = draft.part("body")
+        name = next((role for role in AMOUNT_ROLES if role in body), "")
+        amount = amounts.number(body.get(name))
         if amount is None:
             raise NotRun("the request has no amount")
         return draft.having("body", name, make(context, amount))
@@ -217,15 +204,11 @@ def _with_fraction(_: RunContext, amount: Decimal) -> Json:
 
 
 def _called_as_in_2_0(draft: Draft, context: RunContext) -> Draft:
-    twins = {chain.name: twin.name for chain, twin in twins_of(context)}
+    twins: dict[Json, str] = {chain.name: twin.name for chain, twin in twins_of(context)}
     body = draft.part("body")
-    chains = {name: body.get(name) for name in CHAIN_ROLES if name in body}
-    called = {
-        name: twins[value]
-        for name, value in chains.items()
-        if isinstance(value, str) and value in twins
-    }
-    if all(called.get(name, value) == value for name, value in chains.items()):
+    chains = {name: body[name] for name in CHAIN_ROLES if name in body}
+    called = {name: twins.get(value, value) for name, value in chains.items()}
+    if called == chains:
         raise NotRun("2.0 calls the chains as v1 does")
     return replace(draft, body={**body, **called})
 

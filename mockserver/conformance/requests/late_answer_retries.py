@@ -19,10 +19,7 @@ KINDS = (
     shipped_facts().lists,
     (ids.BRIDGE,),
     (ids.SWAP_QUOTE, ids.SWAP),
-    (
-        *(ids.CHECK, ids.BALANCE, ids.PRICE),
-        *(ids.TICKETS, ids.CHECK_TICKET),
-    ),
+    (ids.CHECK, ids.BALANCE, ids.PRICE, ids.TICKETS, ids.CHECK_TICKET),
 )
 """Operations that do about the same work. Those whose requests are signed for one moment, and those
 that change something, are not sent again."""
@@ -47,7 +44,6 @@ class Suspect:
     typical: Exchange
 
     def probes(self, rounds: int) -> Iterator[tuple[str, Draft]]:
-        """Yield what to send, by the names of the probes."""
         late_id, typical_id = self.late.operation.id, self.typical.operation.id
         for turn in range(1, rounds + 1):
             yield _beside(typical_id, late_id, self.number, turn), _draft(self.typical)

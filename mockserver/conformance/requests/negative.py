@@ -31,7 +31,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.probe_names import VALID, ProbeName
 from mockserver.conformance.session.request_draft import Draft, draft_of
-from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
+from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun, needed
 from mockserver.contract import Basis, Contract, Field, Operation, fact_basis, ids
 from mockserver.contract.facts import basis_in_words
 from mockserver.fast_dataclass import dataclass
@@ -140,29 +140,23 @@ def signed(draft: Draft, operation: Operation, caller: Caller) -> Draft:
 @lru_cache(maxsize=128)
 def negative_cases(operation: Operation) -> tuple[NegativeCase, ...]:
     by_hand = WRONG_VALUES.of(operation)
-    known = {negative_case.words for negative_case in by_hand}
+    known = {case.words for case in by_hand}
     types = (case for case in wrong_types(operation) if case.words not in known)
     return (*missing_inputs(operation), *by_hand, *types, *_broken_bodies(operation))
 
 
 def is_negative(exchange: Exchange) -> bool:
     """Tell whether a request was made wrong in one of these ways, or may be at an edge."""
-    names = (
-        negative_case.probe_name(exchange.operation)
-        for negative_case in negative_cases(exchange.operation)
-    )
-    edge = exchange.probe.edge
+    operation, edge = exchange.operation, exchange.probe.edge
+    names = (case.probe_name(operation) for case in negative_cases(operation))
     return (edge is not None and not edge.sound) or exchange.probe in names
 
 
 def negative_probes(contract: Contract) -> tuple[Probe, ...]:
     """Return the probes of wrong requests, and that of one without its optional inputs."""
-    wrong = [case.probe(operation) for operation in contract for case in negative_cases(operation)]
+    wrong = (case.probe(operation) for operation in contract for case in negative_cases(operation))
     short = NegativeCase("without optional inputs", _without_optional)
-    return (
-        *wrong,
-        *(short.probe(operation) for operation in contract if operation.id == _WITHOUT_OPTIONAL),
-    )
+    return (*wrong, short.probe(contract.operation(_WITHOUT_OPTIONAL)))
 
 
 def _without_optional(draft: Draft, context: RunContext) -> Draft:
@@ -170,9 +164,7 @@ def _without_optional(draft: Draft, context: RunContext) -> Draft:
     sent = [
         field for field in fields if not field.required and field.name in draft.part(field.location)
     ]
-    if not sent:
-        raise NotRun("the usual request has no optional input")
-    for field in sent:
+    for field in needed(sent, "the usual request has no optional input"):
         draft = draft.without(field.location, field.name)
     return draft
 
@@ -267,8 +259,8 @@ def _missing(operation: Operation, field: Field) -> NegativeCase:
 
 def _check_there_is_something(operation: Operation, context: RunContext) -> None:
     """Raise `NotRun` for a look-up of nothing, which is refused whatever its headers are."""
-    submitted = any(exchange.succeeded for exchange in context.of(ids.V1_ORDER))
-    if "example_needs" in operation.row and not (submitted or context.caller.hashes):
+    submitted = context.successes(ids.V1_ORDER) or context.caller.hashes
+    if "example_needs" in operation.row and not submitted:
         raise NotRun("nothing was submitted, so that a look-up is refused with its headers too")
 
 

@@ -1,7 +1,7 @@
 """Probes: the requests of the plan, each under a name that several rules can share."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from enum import IntEnum
 from itertools import chain
 
@@ -30,10 +30,6 @@ Build = Callable[[RunContext], Draft]
 """Makes a request from earlier answers. Raises `NotRun` where they do not suffice."""
 
 
-def _always(_: RunContext) -> bool:
-    return True
-
-
 @dataclass(frozen=True, slots=True)
 class Probe:
     """One request of the plan.
@@ -51,7 +47,7 @@ class Probe:
     stage: Stage = Stage.READS
     after: tuple[str, ...] = ()
     wait_ms: int = 0
-    settled: Callable[[RunContext], bool] = _always
+    settled: Callable[[RunContext], bool] = field(default=lambda _: True)
     conditional: bool = False
     kind: str = ""
     about: str = ""
@@ -78,12 +74,10 @@ class Group:
     operations: tuple[str, ...] = ()
 
     def has(self, probe: Probe) -> bool:
-        return (not self.operations or probe.operation_id in self.operations) and self.includes(
-            probe
-        )
+        is_of_them = not self.operations or probe.operation_id in self.operations
+        return is_of_them and self.includes(probe)
 
     def of(self, operations: tuple[str, ...]) -> "Group":
-        """Return those of some operations only."""
         return replace(self, operations=operations)
 
 

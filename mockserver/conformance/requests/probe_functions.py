@@ -54,7 +54,7 @@ from mockserver.conformance.requests.valid import (
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.list_probes import ANOTHER_NAME
 from mockserver.conformance.session.probe_names import ProbeName, plain_probe
-from mockserver.conformance.verdict import NotRun, if_known
+from mockserver.conformance.verdict import NotRun, if_known, needed
 from mockserver.contract import ids
 from mockserver.signing.keyring import EXAMPLE_ADDRESS
 
@@ -69,11 +69,9 @@ LENGTH_IN_BASE58 = 88
 
 def chain_listed_first(context: RunContext, operation_id: str) -> str | None:
     """Return the chain of the first look at a list, by the name that was accepted."""
-    first = context.require(plain_probe(operation_id))
-    exchange = context.get(f"{operation_id}/{ANOTHER_NAME}")
-    return (
-        requested_chain(exchange if exchange is not None and exchange.succeeded else first) or None
-    )
+    first, again = plain_probe(operation_id), f"{operation_id}/{ANOTHER_NAME}"
+    taken = [exchange for exchange in context.sent(again) if exchange.succeeded]
+    return requested_chain((*taken, context.require(first))[0]) or None
 
 
 def second_chain(context: RunContext) -> str:
@@ -91,9 +89,7 @@ def other_name(context: RunContext) -> str:
 
 
 def _other_name(chain: ListedChain | None) -> str:
-    if chain is None or not chain.aliases:
-        raise NotRun("the chain has no other name")
-    return chain.aliases[0]
+    return needed(chain.aliases if chain else (), "the chain has no other name")[0]
 
 
 def chain_without_evm(context: RunContext) -> str:
@@ -102,9 +98,8 @@ def chain_without_evm(context: RunContext) -> str:
     offered = {chain.name for chain in inventory.offered}
     evm = {token.chain for token in inventory.tokens if is_plain(token)}
     names = sorted({token.chain for token in inventory.tokens if token.chain in offered} - evm)
-    if not names:
-        raise NotRun("every chain with tokens is an EVM chain")
-    return context.draw("chain without EVM").choice(names)
+    pool = needed(names, "every chain with tokens is an EVM chain")
+    return context.draw("chain without EVM").choice(pool)
 
 
 def hash_in_base58(context: RunContext) -> str:
@@ -147,9 +142,7 @@ def v1_name(context: RunContext) -> str:
         for chain, _ in twins_of(context)
         if chain.offered and chain.name.lower() not in names
     ]
-    if not own:
-        raise NotRun("v1 calls every chain as 2.0 does")
-    return context.draw("v1 name").choice(own)
+    return context.draw("v1 name").choice(needed(own, "v1 calls every chain as 2.0 does"))
 
 
 # Tokens and routes.
@@ -178,11 +171,10 @@ def unpriced_token(context: RunContext, sample: str) -> ListedToken:
 def attempt(context: RunContext, probe: str) -> Attempt:
     """Return an attempt at a quote, where those before it were not accepted."""
     tried = attempts(context, ProbeName(probe).operation_id)
-    named_attempt = next((attempt for attempt in tried if attempt.probe == probe), None)
-    if named_attempt is None:
-        raise NotRun("the lists show no further route")
-    check_needed(context, named_attempt)
-    return named_attempt
+    of_probe = [attempt for attempt in tried if attempt.probe == probe]
+    chosen = needed(of_probe, "the lists show no further route")[0]
+    check_needed(context, chosen)
+    return chosen
 
 
 def taken_route(context: RunContext, operation_id: str) -> TokenRoute:
@@ -229,13 +221,9 @@ def coin_in_v1(context: RunContext) -> ListedToken:
     """Return the coin of a chain that v1 offers, at its published address."""
     inventory = inventory_of(context, "v1")
     offered = {chain.name for chain in inventory.offered}
-    coins = [
-        token for token in inventory.tokens if token.is_native and token.address and token.offered
-    ]
-    tokens = [token for token in coins if token.chain in offered]
-    if not tokens:
-        raise NotRun("v1 lists no coin of a chain")
-    return context.draw("coin in v1").choice(tokens)
+    tokens = [token for token in inventory.tokens if token.offered and token.chain in offered]
+    coins = [token for token in tokens if token.is_native and token.address]
+    return context.draw("coin in v1").choice(needed(coins, "v1 lists no coin of a chain"))
 
 
 def route_across(context: RunContext) -> TokenRoute:
@@ -266,10 +254,8 @@ def sampled_route(context: RunContext, sample: str) -> TokenRoute:
         # A chain that is not an EVM chain is tried as target first, then as source.
         end = operator.attrgetter("source" if place else "target")
         fresh = [route for route in pool if _marks(route) - tried]
-        if not fresh:
-            raise NotRun("every listed chain and token that can be bridged was tried already")
         chosen = max(
-            fresh,
+            needed(fresh, "every listed chain and token that can be bridged was tried already"),
             key=lambda route: (_worth(_marks(route) - tried, edges), not is_evm(end(route))),
         )
         tried = tried | _marks(chosen)
@@ -284,15 +270,12 @@ def neighbouring_route(context: RunContext, quote: str) -> TokenRoute:
     is_plain = quote not in probe_labels.SAMPLES
     route = attempts(context, ids.BRIDGE)[0].route if is_plain else sampled_route(context, quote)
     others = [
-        known_route
-        for known_route in bridges(context)
-        if (known_route.source.chain, known_route.target.chain)
-        == (route.source.chain, route.target.chain)
-        and known_route.source.symbol != route.source.symbol
+        bridge
+        for bridge in bridges(context)
+        if bridge.chains == route.chains and bridge.source.symbol != route.source.symbol
     ]
-    if not others:
-        raise NotRun("no other token is listed on both chains")
-    return min(others, key=lambda route: not is_stable(route.source))
+    pool = needed(others, "no other token is listed on both chains")
+    return min(pool, key=lambda route: not is_stable(route.source))
 
 
 def _worth(fresh: set[str], edges: set[str]) -> int:
@@ -302,17 +285,14 @@ def _worth(fresh: set[str], edges: set[str]) -> int:
 
 def _edges(context: RunContext) -> set[str]:
     """Return the first and the last chain and token of the lists: where mistakes show first."""
-    chains = [chain.name for chain in inventory_of(context).offered]
-    symbols = [token.symbol for token in inventory_of(context).tokens]
-    if not (chains and symbols):
-        return set()
-    ends = [f"chain {chains[0]}", f"chain {chains[-1]}", f"token {symbols[0]}"]
-    return {*ends, f"token {symbols[-1]}"}
+    chains = [f"chain {chain.name}" for chain in inventory_of(context).offered]
+    tokens = [f"token {token.symbol}" for token in inventory_of(context).tokens]
+    lists = (chains, tokens) if chains and tokens else ()
+    return {names[end] for names in lists for end in (0, -1)}
 
 
 def _marks(route: TokenRoute) -> set[str]:
-    ends = {f"chain {route.source.chain}", f"chain {route.target.chain}"}
-    return {*ends, f"token {route.source.symbol}"}
+    return {f"token {route.source.symbol}", *(f"chain {chain}" for chain in route.chains)}
 
 
 # Attempts and amounts, in whole tokens.
@@ -321,9 +301,8 @@ def _marks(route: TokenRoute) -> set[str]:
 def amount_paid(context: RunContext, operation_id: str) -> Decimal:
     accepted = require_accepted(context, operation_id)
     out = amounts.units(context.require(accepted.probe).data.get("outAmount"))
-    if not out:
-        raise NotRun(f"outAmount of {accepted.probe} is no amount above zero")
-    return amounts.whole_tokens(out, decimals_of(accepted.route.target))
+    paid = needed(out, f"outAmount of {accepted.probe} is no amount above zero")
+    return amounts.whole_tokens(paid, decimals_of(accepted.route.target))
 
 
 def amount_in_v1(context: RunContext) -> Decimal:
@@ -336,8 +315,8 @@ def tenfold_in_v1(context: RunContext) -> Decimal:
 
     Not half a token more: a round number may be the largest that a service accepts.
     """
-    plain_amount = amount_in_v1(context)
-    return plain_amount * 10 - (Decimal("0.5") if plain_amount >= 1 else Decimal(0))
+    amount = amount_in_v1(context)
+    return amount * 10 - (Decimal("0.5") if amount >= 1 else 0)
 
 
 def requested_amount(context: RunContext, sample: str) -> Decimal:
@@ -386,13 +365,9 @@ def named_order(context: RunContext, name: str) -> str:
 
 def known_ticket(context: RunContext, name: str) -> str:
     """Return the id of a ticket that was named, or that a list shows."""
-    looks = context.sent(*probe_labels.TICKET_LISTS)
-    listed = [
-        text(item.get("ticketId"))
-        for exchange in looks
-        for item in exchange.items()
-        if exchange.succeeded and isinstance(item, dict)
-    ]
+    lists = context.sent(*probe_labels.TICKET_LISTS)
+    items = (item for exchange in lists for item in exchange.items())
+    listed = [text(item.get("ticketId")) for item in items if isinstance(item, dict)]
     every = dict.fromkeys(filter(None, (*context.caller.tickets, *listed)))
     return _one_of(tuple(every), probe_labels.LISTED.index(name), "ticket")
 
@@ -401,11 +376,6 @@ def _one_of(names: tuple[str, ...], number: int, what: str) -> str:
     if number >= len(names):
         raise NotRun(f"no {what} was named")
     return names[number]
-
-
-def hash_with_another_end(context: RunContext) -> str:
-    """Return a hash that only begins like the one that was named."""
-    return _with_another_end(named_v1_order(context)[1])
 
 
 def _with_another_end(transaction: str) -> str:
@@ -417,9 +387,8 @@ def another_chain(context: RunContext) -> str:
     """Return a chain that v1 lists, other than that of the order which was named."""
     own, _ = named_v1_order(context)
     others = [chain.name for chain in inventory_of(context, "v1").chains if chain.name != own]
-    if not others:
-        raise NotRun("v1 lists no other chain")
-    return context.draw("another chain of a v1 order").choice(others)
+    pool = needed(others, "v1 lists no other chain")
+    return context.draw("another chain of a v1 order").choice(pool)
 
 
 CHOICES: Mapping[str, Callable[..., Any]] = {
@@ -442,6 +411,7 @@ CHOICES: Mapping[str, Callable[..., Any]] = {
     "longer_order": lambda context: f"{named_order(context, probe_labels.NAMED[0])}7000003",
     "longer_ticket": lambda context: f"{known_ticket(context, probe_labels.LISTED[0])}7000003",
     "longer_id": lambda context, probe: f"{submitted_id(context, probe)}abc",
+    "hash_with_another_end": lambda context: _with_another_end(named_v1_order(context)[1]),
     # It may be somebody else's.
     "shorter_id": lambda context, probe: submitted_id(context, probe)[:-1],
     "v1_deposit_in_another_case": lambda context: (

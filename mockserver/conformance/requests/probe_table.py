@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from typing import Any
 
 from mockserver import tables
@@ -23,7 +24,7 @@ from mockserver.conformance.session.probe_names import ProbeName
 from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.verdict import NotRun
 from mockserver.contract import ids, shipped_facts
-from mockserver.fast_dataclass import dataclass
+from mockserver.fast_dataclass import dataclass, grouped
 from mockserver.file_formats import Document
 from mockserver.jsontext import Json
 from mockserver.tables import UnknownTableName, function_of, look_up
@@ -54,12 +55,11 @@ def orders_settled(context: RunContext) -> bool:
 
 def v1_orders_settled(context: RunContext) -> bool:
     """Tell whether each v1 order has come to its end; those of 2.0 were waited for before."""
-    if any(exchange.succeeded for exchange in context.of(ids.ORDER)):
+    if context.successes(ids.ORDER):
         return True
     made = {
         (text(exchange.members.get("fromChain")), text(exchange.members.get("certHash")))
-        for exchange in context.of(ids.V1_ORDER)
-        if exchange.succeeded
+        for exchange in context.successes(ids.V1_ORDER)
     }
     looks = {
         (exchange.parameters.get("chain", ""), exchange.parameters.get("hash", "")): exchange
@@ -72,27 +72,19 @@ def v1_orders_settled(context: RunContext) -> bool:
 def tickets_settled(context: RunContext) -> bool:
     if _is_not_known_yet(context, ids.TICKET, ids.CHECK_TICKET, "ticketId"):
         return False
-    return all(
-        exchange.data.get("succeeded") is not False
-        for exchange in _last_looks(context, ids.CHECK_TICKET)
-    )
+    looks = _last_looks(context, ids.CHECK_TICKET)
+    return all(exchange.data.get("succeeded") is not False for exchange in looks)
 
 
 def _last_looks(context: RunContext, operation_id: str) -> list[Exchange]:
     """Return the last look that was answered with success, of each thing that was looked up."""
-    exchanges = {
-        exchange.request.query: exchange
-        for exchange in context.of(operation_id)
-        if exchange.succeeded
-    }
-    return list(exchanges.values())
+    looks = context.successes(operation_id)
+    return list({exchange.request.query: exchange for exchange in looks}.values())
 
 
 def _is_not_known_yet(context: RunContext, submission: str, look_up: str, key: str) -> bool:
     """Tell whether the last look-up of an accepted submission was refused: it may show later."""
-    made = {
-        text(exchange.data.get(key)) for exchange in context.of(submission) if exchange.succeeded
-    }
+    made = {text(exchange.data.get(key)) for exchange in context.successes(submission)}
     looks = {text(exchange.parameters.get(key)): exchange for exchange in context.of(look_up)}
     return any(looks[key].refused for key in made & looks.keys())
 
@@ -143,19 +135,17 @@ def read(document: Document) -> Iterator[Probe]:
     for number, block in enumerate(document.value["probes"]):
         with tables.row(document, "probes", number, "each"):
             every = look_up(words, block["each"]) if "each" in block else ("",)
-        for value in every:
-            for name, row in block["rows"].items():
-                with tables.row(document, "probes", number, "rows", name):
-                    probe = _probe(
-                        name.replace("{}", value), _filled(row, value), block["stage"], sets
-                    )
-                    for before in probe.after:
-                        if before not in known:
-                            raise UnknownTableName(
-                                f"{before!r} is neither a set nor a probe further up"
-                            )
-                known.add(probe.name)
-                yield probe
+        for value, (name, row) in product(every, block["rows"].items()):
+            with tables.row(document, "probes", number, "rows", name):
+                filled = name.replace("{}", value), _filled(row, value)
+                probe = _probe(*filled, block["stage"], sets)
+                for before in probe.after:
+                    if before not in known:
+                        raise UnknownTableName(
+                            f"{before!r} is neither a set nor a probe further up"
+                        )
+            known.add(probe.name)
+            yield probe
 
 
 def _filled(row: Json, filling: str) -> Any:
@@ -204,11 +194,11 @@ def probes_about(operation_id: str) -> Mapping[str, tuple[ProbeName, ...]]:
 
     They are by the word that the table has for it: that of a submission, or of what was named.
     """
-    probes: dict[str, tuple[ProbeName, ...]] = {}
-    for probe in PLANNED:
-        if probe.about and probe.operation_id == operation_id:
-            probes[probe.about] = (*probes.get(probe.about, ()), ProbeName(probe.name))
-    return probes
+    probes = (probe for probe in PLANNED if probe.about and probe.operation_id == operation_id)
+    by_thing = grouped(probes, lambda probe: probe.about)
+    return {
+        about: tuple(ProbeName(probe.name) for probe in alike) for about, alike in by_thing.items()
+    }
 
 
 def look_ups_of_named(operation_id: str) -> Mapping[str, tuple[ProbeName, ...]]:

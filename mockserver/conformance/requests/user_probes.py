@@ -39,13 +39,14 @@ class SavedRequest:
 
     @property
     def line(self) -> str:
-        members: dict[str, Json] = {
-            "query": self.query or None,
-            "headers": dict(self.headers) or None,
+        headers = dict(self.headers)
+        members = {
+            "query": self.query,
+            "headers": headers,
             "body": self.body,
-            "signed": self.signed or None,
+            "signed": self.signed,
         }
-        there = {name: value for name, value in members.items() if value is not None}
+        there = {name: value for name, value in members.items() if value}
         return json.dumps({"operation": self.operation_id, **there})
 
     def draft(self, context: RunContext, operation: Operation) -> Draft:

@@ -30,7 +30,7 @@ from mockserver.conformance.requests.probe_labels import FILTERS
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.probe_names import ProbeName, plain_probe
 from mockserver.conformance.session.request_draft import Draft
-from mockserver.conformance.verdict import NotRun, if_known
+from mockserver.conformance.verdict import NotRun, if_known, needed
 from mockserver.contract import Field, Operation, ids
 from mockserver.contract.input_fields import AMOUNT_ROLES
 from mockserver.jsontext import Json
@@ -147,9 +147,7 @@ class _InputValues:
 
     def index(self, token: ListedToken) -> str:
         """Return the index of a token. Raises `NotRun`."""
-        if token.index is None:
-            raise NotRun(f"no list shows the index of {token.symbol}")
-        return token.index
+        return needed(token.index, f"no list shows the index of {token.symbol}")
 
     def certificate(self) -> str:
         """Return the certificate of the deposit of an order, in the observed form (facts 6)."""
@@ -206,11 +204,10 @@ _QUOTES = {
 def first_chains(context: RunContext) -> tuple[str, ...]:
     """Return two 2.0 chains to list the tokens of, those of the usual transfer where it can be."""
     if routes := if_known(bridge_routes, context):
-        return routes[0].source.chain, routes[0].target.chain
+        return routes[0].chains
     names = [chain.name for chain in inventory_of(context).offered]
-    if not names:
-        raise NotRun("getChain shows no chain that is offered")
-    return tuple(context.draw("first chains").sample(names, min(2, len(names))))
+    pool = needed(names, "getChain shows no chain that is offered")
+    return tuple(context.draw("first chains").sample(pool, min(2, len(pool))))
 
 
 def spent_token(context: RunContext) -> ListedToken:
@@ -257,9 +254,7 @@ def submitted_id(context: RunContext, probe: str) -> str:
         return named[0]
     name = "ticketId" if is_ticket else "id"
     identifier = text(context.require_success(probe).data.get(name))
-    if not identifier:
-        raise NotRun(f"{probe} was answered without {name!r}")
-    return identifier
+    return needed(identifier, f"{probe} was answered without {name!r}")
 
 
 def named_v1_order(context: RunContext, number: int = 0) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from mockserver.conformance.discovery.inventory import inventories, inventory_of
 from mockserver.conformance.requests.probe_labels import made_of, shipped_requests
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.request_draft import Draft
-from mockserver.conformance.verdict import NotRun
+from mockserver.conformance.verdict import NotRun, needed
 from mockserver.contract import Basis, Field, fact_basis, ids, load
 from mockserver.fast_dataclass import dataclass
 from mockserver.file_formats import Document
@@ -168,9 +168,8 @@ def suspended_chain(value: Json, context: RunContext, _: str) -> Json:
     """Return a chain that its list shows as out of service. Raises `NotRun` without one."""
     inventory, lists = inventory_of(context), [each.chains for each in inventories(context)]
     named = next((chains for chains in lists if value in {chain.name for chain in chains}), ())
-    away = [chain.name for chain in named if not chain.offered]
-    if not away:
-        raise NotRun("no chain of the list is out of service")
+    not_offered = [chain.name for chain in named if not chain.offered]
+    away = needed(not_offered, "no chain of the list is out of service")
     symbols = {token.symbol for token in inventory.tokens if token.chain == value}
     # Its tokens are those of the usual chain, so that only the suspension explains a refusal.
     return max(away, key=lambda name: len(symbols & {token.symbol for token in inventory.on(name)}))

@@ -26,7 +26,7 @@ from mockserver.conformance.session.session import ON_PURPOSE_MS
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import Inconclusive, NotRun, Verdict
 from mockserver.contract import Contract, Operation
-from mockserver.fast_dataclass import dataclass
+from mockserver.fast_dataclass import dataclass, grouped
 from mockserver.http_messages import Headers, Request
 from mockserver.recordings import (
     MatchRules,
@@ -69,18 +69,15 @@ def run_recorded(sources: Iterable[Source], options: Options | None = None) -> R
     generations = {recorded.operation.generation.id for recorded in recordings.every}
     target = _target(sources, generations)
     chosen = [rule for rule in RULES if options.chooses(rule)]
+    outcomes = (
+        outcome_of(outcome.rule, plain, outcome.operation) if _needs_plain(outcome) else outcome
+        for outcome in judged(chosen, context, target.bases)
+    )
     return Result(
         contract=contract,
         target=target,
         seed=options.seed,
-        outcomes=tuple(
-            _without_masked(
-                outcome_of(outcome.rule, plain, outcome.operation)
-                if _needs_plain(outcome)
-                else outcome
-            )
-            for outcome in judged(chosen, context, target.bases)
-        ),
+        outcomes=tuple(map(_without_masked, outcomes)),
         exchanges=context.exchanges,
         sent={operation.id: 0 for operation in contract},
         unsent=context.unsent,
@@ -137,24 +134,22 @@ class _Recordings:
         self._rules = load_rules()
         known = {operation.id: operation for operation in contract}
         pairs = [
-            (source, recorded_exchange, known[recorded_exchange.operation])
+            (source, exchange)
             for source in sources
-            for recorded_exchange in source.recording.exchanges
-            if recorded_exchange.operation in known
-            and not (recorded_exchange.request_omitted or recorded_exchange.response_omitted)
+            for exchange in source.recording.exchanges
+            if exchange.operation in known
+            and not (exchange.request_omitted or exchange.response_omitted)
         ]
-        if all(recorded_exchange.time_ms is not None for _, recorded_exchange, _ in pairs):
+        if all(exchange.time_ms is not None for _, exchange in pairs):
             pairs.sort(key=lambda pair: pair[1].time_ms or 0)
         self.every = tuple(
             _recorded(
-                f"{source.label}#{recorded_exchange.name}", recorded_exchange, operation, caller
+                f"{source.label}#{exchange.name}", exchange, known[exchange.operation], caller
             )
-            for source, recorded_exchange, operation in pairs
+            for source, exchange in pairs
         )
         self._read: dict[tuple[_Recorded, bool], RequestReading] = {}
-        self.waiting: dict[str, list[_Recorded]] = {}
-        for recorded in self.every:
-            self.waiting.setdefault(recorded.operation.id, []).append(recorded)
+        self.waiting = grouped(self.every, lambda recorded: recorded.operation.id)
 
     def take(self, operation: Operation, request: Request, *, plain: bool) -> _Recorded | None:
         """Return the first exchange of the same request, as far as it was kept, and take it.
@@ -183,27 +178,21 @@ class _Recordings:
         chosen = next(iter(same), None)
         if chosen is not None and chosen.may_be_stale:
             # A run repeats a request with the present time where the fixed one is refused.
-            later = (
-                recorded
-                for recorded in same
-                if not recorded.may_be_stale and (recorded.succeeded or not plain)
-            )
-            chosen = next(later, chosen)
+            fresh = (recorded for recorded in same if not recorded.may_be_stale)
+            chosen = next((each for each in fresh if each.succeeded or not plain), chosen)
         if chosen is not None:
             waiting.remove(chosen)
         return chosen
 
     def success(self, operation: Operation) -> _Recorded | None:
         """Return the first success of an operation that no probe has taken."""
-        return next(
-            (recorded for recorded in self.waiting.get(operation.id, ()) if recorded.succeeded),
-            None,
-        )
+        waiting = self.waiting.get(operation.id, ())
+        return next((recorded for recorded in waiting if recorded.succeeded), None)
 
     def rest(self) -> Iterator[_Recorded]:
         """Yield what no probe has taken, in order."""
-        left = {id(recorded) for ones in self.waiting.values() for recorded in ones}
-        return (recorded for recorded in self.every if id(recorded) in left)
+        left = {recorded for waiting in self.waiting.values() for recorded in waiting}
+        return (recorded for recorded in self.every if recorded in left)
 
 
 def _look_up(context: RunContext, recordings: _Recordings, probe: Probe) -> None:
@@ -240,13 +229,8 @@ def _with_plain(context: RunContext, recordings: _Recordings) -> RunContext:
 def _needs_plain(outcome: Outcome) -> bool:
     """Whether a rule was not judged only because a plain request is missing."""
     # A rule that compares several answers needs those that belong together.
-    needs = outcome.rule.probes
-    named = {group for group in needs if isinstance(group, str)}
-    return (
-        outcome.verdict is Verdict.NOT_RUN
-        and all(group is PLAIN or isinstance(group, str) for group in needs)
-        and named <= {plain_probe(outcome.operation)}
-    )
+    plain = (PLAIN, plain_probe(outcome.operation))
+    return outcome.verdict is Verdict.NOT_RUN and all(need in plain for need in outcome.rule.probes)
 
 
 def _exchange(context: RunContext, probe: str, recorded: _Recorded) -> Exchange:
@@ -278,15 +262,15 @@ def label_of(exchange: Exchange) -> str:
 
 
 def _recorded(
-    label: str, recorded_exchange: RecordedExchange, operation: Operation, caller: Caller
+    label: str, exchange: RecordedExchange, operation: Operation, caller: Caller
 ) -> _Recorded:
     """Return a recorded exchange; what a recorder took out of its request is filled in again."""
-    removed = recorded_exchange.hidden("request")
-    response, headers = recorded_exchange.response, recorded_exchange.response.headers
+    request, response, removed = exchange.request, exchange.response, exchange.hidden("request")
+    headers = response.headers
     if response.header("Content-Type") is None and response.body:
         # A recording leaves the media type of JSON out.
         headers = (*headers, ("Content-Type", "application/json"))
-    answer = Answer(response.status, headers, response.body, recorded_exchange.duration_ms or 0)
+    answer = Answer(response.status, headers, response.body, exchange.duration_ms or 0)
     values = {
         "signature": caller.wallet_signature,
         "evmaddress": caller.address,
@@ -296,43 +280,29 @@ def _recorded(
     missing = [
         (name, values.get(name.lower(), "taken out"))
         for name in operation.header_names
-        if name.lower() in removed and name not in recorded_exchange.request.headers
+        if name.lower() in removed and name not in request.headers
     ]
-    filled = replace(
-        recorded_exchange.request,
-        headers=Headers((*recorded_exchange.request.headers.items_sent, *missing)),
-    )
-    present = _is_stamped_at(recorded_exchange)
-    sent = (
-        with_stamp(recorded_exchange.request, caller.timestamp_ms)
-        if present
-        else recorded_exchange.request
-    )
-    stale = "timestamp" in recorded_exchange.request.headers and not present
-    masked = tuple(
-        f"{place.removeprefix(_ANSWER)}."
-        for place, _ in recorded_exchange.masked
-        if place.startswith(_ANSWER)
-    )
+    filled = replace(request, headers=Headers((*request.headers.items_sent, *missing)))
+    present = _is_stamped_at(exchange)
+    sent = with_stamp(request, caller.timestamp_ms) if present else request
+    stale = "timestamp" in request.headers and not present
+    places = (place for place, _ in exchange.masked if place.startswith(_ANSWER))
+    masked = tuple(f"{place.removeprefix(_ANSWER)}." for place in places)
     return _Recorded(label, operation, filled, answer, sent, removed, stale, masked)
 
 
-def _is_stamped_at(recorded_exchange: RecordedExchange) -> bool:
+def _is_stamped_at(exchange: RecordedExchange) -> bool:
     """Tell whether a v1 request has the time at which it was recorded, or about that."""
-    stamp, date = stamp_of(recorded_exchange.request), recorded_exchange.response.header("Date")
-    seconds = seconds_of(date) if date else None
-    at_ms = (
-        recorded_exchange.time_ms
-        if recorded_exchange.time_ms is not None or seconds is None
-        else seconds * 1000
-    )
+    stamp, at_ms = stamp_of(exchange.request), exchange.time_ms
+    seconds = seconds_of(exchange.response.header("Date") or "")
+    if at_ms is None and seconds is not None:
+        at_ms = seconds * 1000
     return at_ms is not None and stamp is not None and abs(stamp - at_ms) < ON_PURPOSE_MS
 
 
 def _target(sources: Sequence[Source], generations: Iterable[str]) -> Target:
     """Return where the recordings come from, as reports show it."""
-    named = [
-        source.recording.source for source in sources if source.recording.source.startswith("http")
-    ]
-    base = named[0].rstrip("/") if named else "http://recorded.invalid"
+    every = (source.recording.source for source in sources)
+    named = (source.rstrip("/") for source in every if source.startswith("http"))
+    base = next(named, "http://recorded.invalid")
     return Target(*(base if name in set(generations) else None for name in ("v1", "v2")))

@@ -169,15 +169,12 @@ def _bindings(chosen: Mapping[str, Any]) -> Bindings:
         return Bindings(roles)
     document = file_formats.read(Path(chosen["bindings"]), "bindings")
     written = dict(document.value["roles"])
-    problems = [
-        document.problem(
-            ("roles", name),
-            f"no such role{did_you_mean(name, list(ROLES))} (there are {', '.join(ROLES)})",
-        )
+    known = f"(there are {', '.join(ROLES)})"
+    if problems := [
+        document.problem(("roles", name), f"no such role{did_you_mean(name, list(ROLES))} {known}")
         for name in written
         if name not in ROLES
-    ]
-    if problems:
+    ]:
         raise InvalidFile(problems)
     return Bindings({**written, **roles})
 
@@ -193,7 +190,7 @@ def value_of(option: Option, value: object) -> Any:
         return setting
     wanted = expected.format(least=option.least, most=option.most, words=", ".join(option.words))
     # What came for a text is not repeated: it may be a secret in a wrong wrapping.
-    got = type(value).__name__ if read is _text else repr(value)
+    got = type(value).__name__ if option.kind in ("address", "text") else repr(value)
     near = did_you_mean(str(value), option.words) if option.words else ""
     raise UnsafeOrWrong(f"{option.key}: expected {wanted}, got {got}{near}")
 
@@ -223,8 +220,9 @@ def _is_integer(value: object, least: int) -> TypeGuard[int]:
 # Functions that turn a value into a setting, one a kind; they return None where they cannot.
 
 
-def _text(_: Option, value: object) -> str | None:
-    return value if isinstance(value, str) else None
+def _only(kind: type) -> Callable[[Option, object], Any]:
+    """Return what takes values of a type as they are, and none of another."""
+    return lambda _, value: value if isinstance(value, kind) else None
 
 
 def _texts(_: Option, value: object) -> tuple[str, ...] | None:
@@ -259,14 +257,6 @@ def _instant(_: Option, value: object) -> int:
     return value if _is_integer(value, 0) else parse_instant(str(value))
 
 
-def _word(option: Option, value: object) -> str | None:
-    return str(value) if value in option.words else None
-
-
-def _flag(_: Option, value: object) -> bool | None:
-    return value if isinstance(value, bool) else None
-
-
 def _file(_: Option, value: object) -> Path | None:
     return Path(value) if isinstance(value, str | Path) and str(value) else None
 
@@ -280,16 +270,16 @@ def _roles(_: Option, value: object) -> dict[str, str] | None:
 
 # What reads a value of each kind, and what is expected where it cannot.
 _KINDS: Mapping[OptionKind, tuple[Callable[[Option, object], Any], str]] = {
-    "address": (_text, "a text"),
-    "text": (_text, "a text"),
+    "address": (_only(str), "a text"),
+    "text": (_only(str), "a text"),
     "texts": (_texts, "texts"),
     "whole": (_integer, "a whole number from {least}"),
     "rate": (_rate, "requests a second from {least} to {most}"),
     "duration": (_duration, "a time such as '10m' or '1.5s', of {least} ms or more"),
     "instant": (_instant, "a time"),
-    "word": (_word, "one of {words}"),
-    "flag": (_flag, "True or False"),
-    "switch": (_flag, "True or False"),
+    "word": (lambda option, value: str(value) if value in option.words else None, "one of {words}"),
+    "flag": (_only(bool), "True or False"),
+    "switch": (_only(bool), "True or False"),
     "file": (_file, "the name of a file"),
     "roles": (_roles, "texts by name"),
 }

@@ -103,9 +103,8 @@ def plan(
         for name in menu.ordered_closure(rule.probes)
         if name not in wanted
     }
-    return Plan(
-        tuple(chosen), menu.in_order(wanted), left, frozenset(left) & frozenset(menu.forbidden)
-    )
+    forbidden = frozenset(left.keys() & menu.forbidden.keys())
+    return Plan(tuple(chosen), menu.in_order(wanted), left, forbidden)
 
 
 class _Menu:
@@ -184,7 +183,6 @@ class Prepared:
 
 
 def context_of(contract: Contract, options: Options) -> RunContext:
-    """Return the empty run of some options."""
     return RunContext(
         contract,
         seed=options.seed,
@@ -246,11 +244,8 @@ def at_edges(session: Session, options: Options, kept: int, within: Collection[s
     if not options.edges:
         return
     context, transport = session.context, session.transport
-    served = [
-        candidate
-        for candidate in context.contract
-        if candidate.generation.id in transport.generations
-    ]
+    bases = transport.generations
+    served = [operation for operation in context.contract if operation.generation.id in bases]
     # Orders at edges are followed to their end, which shows more than as many generated ones do.
     examples = min(options.examples, DEFAULT_EXAMPLES)
     submitted = examples * sum(operation.writes for operation in served)

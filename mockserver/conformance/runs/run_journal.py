@@ -12,6 +12,7 @@ from collections import defaultdict, deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, field, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal, Self, TextIO
 
@@ -24,7 +25,7 @@ from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.contract import Contract
 from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import BadEncoding, Headers, Request, Response, query_pairs
-from mockserver.jsontext import Json, read_loosely
+from mockserver.jsontext import Json, picked, read_loosely
 from mockserver.recordings.redaction import Redactor
 from mockserver.recordings.redaction.secret_names import Secrecy, is_kept, secrecy
 from mockserver.validation import SchemaCheck
@@ -120,10 +121,14 @@ class RunEntry:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A journal that was read: what the run was, and its exchanges in order."""
+    """A journal that was read: what the run was, and its exchanges in order.
+
+    `length` is how many bytes of the file were written to the end of a line.
+    """
 
     header: Header
     entries: tuple[RunEntry, ...]
+    length: int = 0
 
 
 def header_of(target: Target, options: Options, contract: Contract | None = None) -> Header:
@@ -136,11 +141,7 @@ def header_of(target: Target, options: Options, contract: Contract | None = None
         contract=_digest(contract or contracts.load(options.dialect)),
         options={
             "armed": options.arming.writes,
-            "only": list(options.only),
-            "skip": list(options.skip),
-            "examples": options.examples,
-            "sequences": options.sequences,
-            "deep": options.deep,
+            **picked(options, "only", "skip", "examples", "sequences", "deep"),
             "address": options.caller.address,
             "roles": dict(options.bindings.roles),
         },
@@ -148,15 +149,8 @@ def header_of(target: Target, options: Options, contract: Contract | None = None
 
 
 def _digest(contract: Contract) -> str:
-    described = {
-        operation.id: [
-            operation.method,
-            operation.path,
-            operation.request_schema,
-            operation.response_schema,
-        ]
-        for operation in contract
-    }
+    described_by = attrgetter("method", "path", "request_schema", "response_schema")
+    described = {operation.id: described_by(operation) for operation in contract}
     text = json.dumps(described, sort_keys=True, default=str, separators=(",", ":"))
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
@@ -167,11 +161,6 @@ def is_journal(path: Path) -> bool:
             return FORMAT.encode() in file.readline(4096)
     except userfiles.NotReadable:
         return False
-
-
-def read_run(path: Path) -> Run:
-    """Return a journal; a half line at its end is left out. Raises `BadJournal`."""
-    return _read(path)[0]
 
 
 def masked(headers: Headers) -> Iterator[tuple[str, str]]:
@@ -224,12 +213,12 @@ class Journal:
     @classmethod
     def resumed(cls, path: Path, header: Header) -> Self:
         """Go on with a journal. Raises `BadJournal` for one of another run, or none at all."""
-        run, length = _read(path)
+        run = read_run(path)
         run.header.check(header, path)
         file = _opened(path, "r+")
         # A line that was half written when the run ended would spoil the next one.
-        file.truncate(length)
-        file.seek(length)
+        file.truncate(run.length)
+        file.seek(run.length)
         return cls(file, run.entries)
 
     def __enter__(self) -> Self:
@@ -276,9 +265,7 @@ class Journal:
         return {
             "probe": probe,
             "request": {
-                "method": request.method,
-                "path": request.path,
-                "query": request.query,
+                **picked(request, "method", "path", "query"),
                 "headers": [list(item) for item in masked(request.headers)],
                 "body": _written(request.body),
             },
@@ -319,16 +306,11 @@ def journalled(
     """Yield the journal that a run is to keep, or None. Raises `UnsafeOrWrong`."""
     if journal is not None and resume is not None:
         raise UnsafeOrWrong("a run begins a journal or resumes one; name one file, not both")
-    if journal is None and resume is None:
+    begin, path = (Journal.resumed, resume) if journal is None else (Journal.new, journal)
+    if path is None:
         yield None
         return
-    header = header_of(target, options)
-    opened = (
-        Journal.new(Path(journal), header)
-        if journal is not None
-        else Journal.resumed(Path(resume or ""), header)
-    )
-    with opened:
+    with begin(Path(path), header_of(target, options)) as opened:
         yield opened
 
 
@@ -344,8 +326,8 @@ def _not_writable(path: Path, error: OSError) -> BadJournal:
     return BadJournal(f"cannot write the journal {str(path)!r}: {reason_of(error)}")
 
 
-def _read(path: Path) -> tuple[Run, int]:
-    """Return a journal, and how many bytes of it were written to the end of a line."""
+def read_run(path: Path) -> Run:
+    """Return a journal; a half line at its end is left out. Raises `BadJournal`."""
     try:
         raw = userfiles.read(path, limits.LONG_FILE)
     except userfiles.NotReadable as error:
@@ -358,25 +340,22 @@ def _read(path: Path) -> tuple[Run, int]:
     _check(_HEADER, line, f"{path}:1")
     header = Header(**{name: line[name] for name in _HEADER.schema["properties"]})
     entries = [_entry(raw_line, f"{path}:{number}") for number, raw_line in enumerate(others, 2)]
-    return Run(header, tuple(_answered(entries))), length
+    return Run(header, tuple(_answered(entries)), length)
 
 
 def _answered(entries: Iterable[RunEntry]) -> list[RunEntry]:
     """Return the exchanges, and the submissions without an answer."""
-    answered: list[RunEntry | None] = []
+    answered: dict[int, RunEntry] = {}
     begun: dict[Hashable, deque[int]] = defaultdict(deque)
-    for entry in entries:
+    for number, entry in enumerate(entries):
         # A submission has two lines: when it left, and, unless the run ended, with its answer.
         waiting = begun[request_key(entry.request, entry.probe)]
+        answered[number] = replace(entry, submission=entry.answer is None or bool(waiting))
         if entry.answer is None:
-            waiting.append(len(answered))
+            waiting.append(number)
         elif waiting:
-            answered[waiting.popleft()] = None
-        else:
-            answered.append(entry)
-            continue
-        answered.append(replace(entry, submission=True))
-    return [entry for entry in answered if entry is not None]
+            del answered[waiting.popleft()]
+    return list(answered.values())
 
 
 def _entry(raw: bytes, place: str) -> RunEntry:
@@ -387,9 +366,8 @@ def _entry(raw: bytes, place: str) -> RunEntry:
     try:
         request |= {"headers": Headers(_pairs(request)), "body": _bytes(request)}
         if answer is not None:
-            trouble = answer["trouble"]
-            answer |= {"headers": _pairs(answer), "body": _bytes(answer)}
-            answer["trouble"] = None if trouble is None else NoAnswer(trouble)
+            trouble = answer["trouble"] and NoAnswer(answer["trouble"])
+            answer |= {"headers": _pairs(answer), "body": _bytes(answer), "trouble": trouble}
     except ValueError as error:
         raise _damaged(place, f"a body cannot be read: {error}") from None
     return RunEntry(

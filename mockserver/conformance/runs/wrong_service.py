@@ -36,7 +36,6 @@ class WrongService:
     """Stops requests to a generation where its lists show that another service answers there."""
 
     def __init__(self) -> None:
-        """Begin without a reason to doubt any generation."""
         self.wrong_service: dict[str, str] = {}
         self._decided: set[str] = set()
 

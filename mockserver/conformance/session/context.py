@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.exchange import Cached, Exchange
-from mockserver.conformance.session.list_probes import ANOTHER_NAME, is_first_list
+from mockserver.conformance.session.list_probes import ANOTHER_NAME, FIRST_LIST_PROBES
 from mockserver.conformance.session.probe_names import ProbeName, plain_probe
 from mockserver.conformance.session.role_bindings import Bindings
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
@@ -103,11 +103,10 @@ class RunContext(Cached):
         Orders tell their times in seconds; a stamp that is older than its time-out is refused.
         """
         caller = self.caller
-        times = [time_ms * 1000 for time_ms in self.order_times()]
-        later = [
-            time_ms for time_ms in times if 0 < time_ms - caller.timestamp_ms < _LONGEST_RUN_MS
-        ]
-        return replace(caller, timestamp_ms=max(later)) if later else caller
+        times_ms = (time_s * 1000 for time_s in self.order_times())
+        first_ms = caller.timestamp_ms
+        later_ms = [at_ms for at_ms in times_ms if 0 < at_ms - first_ms < _LONGEST_RUN_MS]
+        return replace(caller, timestamp_ms=max(later_ms)) if later_ms else caller
 
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
@@ -128,13 +127,12 @@ class RunContext(Cached):
 
     @property
     def unsent_probes(self) -> tuple[ProbeName, ...]:
-        """The names of those that were not sent."""
         return tuple(self._reasons)
 
     def add(self, exchange: Exchange) -> None:
         self._remember(exchange)
         self._reasons.pop(ProbeName(exchange.probe), None)
-        if exchange.succeeded and is_first_list(exchange):
+        if exchange.succeeded and exchange.probe in FIRST_LIST_PROBES:
             # What is cached follows from the lists alone.
             self._cached.clear()
 
@@ -168,22 +166,22 @@ class RunContext(Cached):
             raise Undeclared(f"{wanted} is read, but no request of it is declared")
         return tuple(filter(access.shows, exchanges))
 
+    def successes(self, operation: Operation | str) -> list[Exchange]:
+        """Return those of an operation that succeeded, as `of` does."""
+        return [exchange for exchange in self.of(operation) if exchange.succeeded]
+
     def order_times(self) -> tuple[int, ...]:
         """Return the timestamps of the orders that the run itself has made.
 
         Orders that the user has named are older.
         """
-        times = [
+        times = (
             exchange.data.get("timestamp")
             for exchange in self.of(ids.CHECK)
             # Also by prefix: look-ups with further digits may be answered with the named order.
             if not exchange.parameters.get("id", "").startswith(self._caller.orders)
-        ]
-        return tuple(
-            time_ms
-            for time_ms in times
-            if isinstance(time_ms, int) and not isinstance(time_ms, bool)
         )
+        return tuple(at for at in times if isinstance(at, int) and not isinstance(at, bool))
 
     def get(self, probe: str) -> Exchange | None:
         """Return the exchange of a probe, or None where it was not sent."""
@@ -219,10 +217,9 @@ class RunContext(Cached):
         if probe == plain_probe(exchange.operation) and renamed is not None and renamed.succeeded:
             # The list was refused under one name of its chain, and given under another.
             return renamed
-        reason = (
-            exchange.answer.reason or exchange.member("msg") or f"HTTP {exchange.answer.status}"
-        )
-        raise Inconclusive(f"{probe} was not answered with success: {str(reason)[:200]}")
+        answer = exchange.answer
+        reason = str(answer.reason or exchange.member("msg") or f"HTTP {answer.status}")
+        raise Inconclusive(f"{probe} was not answered with success: {reason[:200]}")
 
     def draw(self, what: str) -> random.Random:
         """Return a source of chance that depends on the seed of the run and on `what` alone."""

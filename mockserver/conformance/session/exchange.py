@@ -40,7 +40,6 @@ class Cached:
     """Keeps values computed from it: an exchange for good, a run until another list comes."""
 
     def __init__(self) -> None:
-        """Begin without values."""
         self._cached: dict[Hashable, Any] = {}
 
     def cached(self, what: Hashable, work_out: Callable[[], _T]) -> _T:

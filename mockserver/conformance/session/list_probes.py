@@ -1,6 +1,5 @@
 """The probes that read the lists, at the beginning of a run and at its end."""
 
-from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.probe_names import VALID, ProbeName
 from mockserver.contract import ids, shipped_facts
 
@@ -24,7 +23,3 @@ under another name of the first where its usual one is refused."""
 
 def last_list(operation_id: str) -> ProbeName:
     return ProbeName(f"{operation_id}/{LAST_LIST_WORD}")
-
-
-def is_first_list(exchange: Exchange) -> bool:
-    return exchange.probe in FIRST_LIST_PROBES

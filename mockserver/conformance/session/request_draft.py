@@ -48,7 +48,6 @@ class Draft:
         return self._with(location, {**self.part(location), name: value})
 
     def without(self, location: str, name: str) -> "Draft":
-        """Return the same request without one input."""
         kept = {key: value for key, value in self.part(location).items() if key != name}
         return self._with(location, kept)
 

@@ -186,9 +186,8 @@ class Session:
             return
         if self._patience_ms is None:
             # Orders of the mock progress by a clock that its user sets: real waiting may not help.
-            mocked = any(
-                exchange.answer.header(WORLD_HEADER) for exchange in self.context.exchanges[:1]
-            )
+            first = self.context.exchanges[:1]
+            mocked = any(exchange.answer.header(WORLD_HEADER) for exchange in first)
             self._patience_ms = 0 if mocked else _PATIENCE_MS
         ms = min(ms * self._longer, self._patience_ms)
         self._longer *= self._growth

@@ -25,8 +25,8 @@ class Target:
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The hosts that requests go to, each once."""
-        return tuple(dict.fromkeys(host_of(base) for base in self.bases.values()))
+        """The hosts that requests go to, each once, in lower case and without port."""
+        return tuple(dict.fromkeys(urlsplit(base).hostname or "" for base in self.bases.values()))
 
     @property
     def is_local(self) -> bool:
@@ -39,11 +39,6 @@ def target_of(url: str | None = None, *, v1: str | None = None, v2: str | None =
     if v1_base is None and two is None:
         raise UnsafeOrWrong("no address is given; name the base address of the service")
     return Target(_base(v1_base) if v1_base else None, _base(two) if two else None)
-
-
-def host_of(base: str) -> str:
-    """Return the host of an address in lower case, without port."""
-    return urlsplit(base).hostname or ""
 
 
 def _base(text: str) -> str:

@@ -61,10 +61,9 @@ def store(result: Result) -> None:
         for exchange in finding.exchanges[-1:]
         if (line := saved_line(exchange))
     }
-    for exchange in result.exchanges:
-        line = saved_line(exchange) if SAVED.has_sent(exchange) else ""
-        if line and line not in lines:
-            database.delete(_KEY, line.encode())
+    sent_again = map(saved_line, filter(SAVED.has_sent, result.exchanges))
+    for line in {*filter(None, sent_again)} - lines:
+        database.delete(_KEY, line.encode())
     for line in lines:
         database.save(_KEY, line.encode())
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass  # noqa: TID251 - with room for what is worked out
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 
 from mockserver.conformance.report.causes import ReportedOutcome
@@ -18,6 +19,8 @@ from mockserver.conformance.runs.wrong_service import why_wrong_service
 from mockserver.conformance.suite.cases import RuleCase, all_cases, generating, rules_for
 from mockserver.conformance.suite.hypothesis_settings import store
 from mockserver.conformance.suite.options import RequestedRun
+from mockserver.fast_dataclass import grouped
+from mockserver.jsontext import picked
 from mockserver.wording import counted
 
 
@@ -43,28 +46,18 @@ class Judged:
     @cached_property
     def wrong_service(self) -> Mapping[str, str]:
         """What answers instead of the service, by the generations of which that is so."""
-        bases = self.result.target.bases
-        reasons = {
-            generation: why_wrong_service(self.result.exchanges, generation) for generation in bases
-        }
         return {
-            generation: f"{bases[generation]} does not answer as the service: {why}"
-            for generation, why in reasons.items()
-            if why
+            generation: f"{base} does not answer as the service: {why}"
+            for generation, base in self.result.target.bases.items()
+            if (why := why_wrong_service(self.result.exchanges, generation))
         }
 
     @property
     def summary(self) -> str:
         """What was sent to whom, as JSON for the summary."""
-        return json.dumps(
-            {
-                "target": list(dict.fromkeys(self.result.target.bases.values())),
-                "seed": self.result.seed,
-                "requests": self.result.requests,
-                "submissions": self.result.submissions,
-                "notes": list(self.result.notes),
-            }
-        )
+        target = list(dict.fromkeys(self.result.target.bases.values()))
+        facts = picked(self.result, "seed", "requests", "submissions", "notes")
+        return json.dumps({"target": target, **facts})
 
 
 def differences(outcome: ReportedOutcome) -> Iterator[str]:
@@ -103,9 +96,8 @@ def _shared_journal(folder: Path | None, run: RequestedRun) -> Iterator[Journal 
             yield None
             return
         path = folder / "crosschain-mock-conformance.jsonl"
-        header = header_of(run.target, run.options, run.contract)
-        begun = is_journal(path)
-        with Journal.resumed(path, header) if begun else Journal.new(path, header) as journal:
+        opened = Journal.resumed if is_journal(path) else Journal.new
+        with opened(path, header_of(run.target, run.options, run.contract)) as journal:
             yield journal
 
 
@@ -130,19 +122,13 @@ def summary_lines(runs: Sequence[str], differences: Sequence[str]) -> Iterator[s
     """Yield the lines of pytest's summary, from the JSON that tests have left behind."""
     summaries = [json.loads(run) for run in runs]
     if summaries:
-        requests = sum(summary["requests"] for summary in summaries)
+        requests = counted(sum(summary["requests"] for summary in summaries), "request")
         submissions = sum(summary["submissions"] for summary in summaries)
-        target = ", ".join(summaries[0]["target"])
-        yield (
-            f"{target} (seed {summaries[0]['seed']}): {counted(requests, 'request')}, "
-            f"submissions sent: {submissions}"
-        )
+        target = f"{', '.join(summaries[0]['target'])} (seed {summaries[0]['seed']})"
+        yield f"{target}: {requests}, submissions sent: {submissions}"
     for note in dict.fromkeys(note for summary in summaries for note in summary["notes"]):
         yield f"note: {note}"
-    causes: dict[str, list[dict[str, str]]] = {}
-    for difference in map(json.loads, differences):
-        causes.setdefault(difference["cause"], []).append(difference)
-    for cause in causes.values():
+    for cause in grouped(map(json.loads, differences), itemgetter("cause")).values():
         first = cause[0]
         where = ", ".join(dict.fromkeys(entry["operation"] for entry in cause))
         yield f"{first['verdict']}: {first['rule']} [{where}]: {first['message']}"

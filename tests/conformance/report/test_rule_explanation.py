@@ -4,14 +4,14 @@ import pytest
 
 from mockserver.conformance.checks.all_rules import RULES
 from mockserver.conformance.report.rule_explanation import (
-    explain_basis,
     explained,
+    ground_of,
     rule_named,
     section,
 )
 from mockserver.conformance.requests.all_probes import probes_of
 from mockserver.conformance.session.target import UnsafeOrWrong
-from mockserver.contract import Basis, BasisKind, fact_basis
+from mockserver.contract import Basis, BasisKind, Verdict, fact_basis
 from tests.conformance.report.made import CONTRACT, rule
 from tests.conformance.report.pack import JSON, PACK, PROBES, UNKNOWN, assumed, observed
 
@@ -74,7 +74,7 @@ def test_every_section_that_a_rule_names_is_one():
     ],
 )
 def test_grounds_in_words(basis, said):
-    assert explain_basis(basis, CONTRACT) == said
+    assert ground_of(Verdict.VIOLATION, basis, CONTRACT) == said
 
 
 def test_a_row_belongs_to_its_section():
