@@ -4,14 +4,7 @@ from collections.abc import Iterator
 
 from mockserver.engine.catalog import Placed
 from mockserver.engine.order_statuses import Status
-from mockserver.engine.orders import (
-    CLOSING,
-    Event,
-    Order,
-    back_hash_of,
-    exec_hash_of,
-    history,
-)
+from mockserver.engine.orders import CLOSING, Event, Order, back_hash_of, exec_hash_of, history
 from mockserver.engine.world_state import View
 from mockserver.fast_dataclass import dataclass
 

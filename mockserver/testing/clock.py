@@ -7,14 +7,7 @@ from typing import Literal
 
 from mockserver.clock import FASTEST, ClockMode, ClockRefused, Duration
 from mockserver.testing.locked_access import WorldHandle, public_api
-from mockserver.testing.options import (
-    OrderRef,
-    check_names,
-    duration_ms,
-    instant_ms,
-    moment,
-    word,
-)
+from mockserver.testing.options import OrderRef, check_names, duration_ms, instant_ms, moment, word
 from mockserver.testing.orders import order_id
 
 _UNITS = ("weeks", "days", "hours", "minutes", "seconds", "milliseconds", "microseconds")

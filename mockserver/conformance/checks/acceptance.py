@@ -25,12 +25,7 @@ from mockserver.conformance.checks.rule import (
     Judgements,
     RulePack,
 )
-from mockserver.conformance.checks.shared_probes import (
-    EVERY,
-    OPEN,
-    probe,
-    probes,
-)
+from mockserver.conformance.checks.shared_probes import EVERY, OPEN, probe, probes
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.requests.alternative_forms import ALTERNATIVES, alternatives_of
 from mockserver.conformance.requests.http_cases import is_outside_the_contract

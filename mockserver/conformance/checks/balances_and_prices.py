@@ -5,18 +5,10 @@ from decimal import Decimal
 from mockserver.conformance.checks import required_members
 from mockserver.conformance.checks.answered_quotes import is_a_dollar, quotes, token_at
 from mockserver.conformance.checks.check_decorators import answers_to, each
-from mockserver.conformance.checks.judged_exchanges import (
-    answers,
-    is_named,
-)
+from mockserver.conformance.checks.judged_exchanges import answers, is_named
 from mockserver.conformance.checks.metamorphic import differences
 from mockserver.conformance.checks.rule import Finding, Findings, RulePack
-from mockserver.conformance.checks.shared_probes import (
-    EVERY,
-    PRICES,
-    V2_QUOTES,
-    probes,
-)
+from mockserver.conformance.checks.shared_probes import EVERY, PRICES, V2_QUOTES, probes
 from mockserver.conformance.discovery import amounts, service_clock
 from mockserver.conformance.discovery.inventory import ListedToken, inventory_of
 from mockserver.conformance.discovery.member_roles import text

@@ -7,12 +7,7 @@ from mockserver import jsontext
 from mockserver.conformance.checks import required_members
 from mockserver.conformance.checks.check_decorators import answers_to, counting, each
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
-from mockserver.conformance.checks.shared_probes import (
-    LISTS,
-    TOKENS_OF_CHAINS,
-    V2_LISTS,
-    probes,
-)
+from mockserver.conformance.checks.shared_probes import LISTS, TOKENS_OF_CHAINS, V2_LISTS, probes
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.inventory import (
     ListedChain,

@@ -15,10 +15,7 @@ from mockserver.conformance.discovery.inventory import (
     requested_chain,
     tokens_in,
 )
-from mockserver.conformance.discovery.member_roles import (
-    folded,
-    listed,
-)
+from mockserver.conformance.discovery.member_roles import folded, listed
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.list_probes import last_list

@@ -9,10 +9,7 @@ from mockserver.conformance.checks.answered_quotes import echoed
 from mockserver.conformance.checks.check_decorators import counting, each
 from mockserver.conformance.checks.judged_exchanges import in_words, says_it_is_away
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
-from mockserver.conformance.checks.shared_probes import (
-    READ_TICKETS,
-    probes,
-)
+from mockserver.conformance.checks.shared_probes import READ_TICKETS, probes
 from mockserver.conformance.checks.submission_timelines import is_over
 from mockserver.conformance.checks.tickets import TicketEntry, entries, unlike
 from mockserver.conformance.checks.unknown_ids import UNKNOWN_STATUSES

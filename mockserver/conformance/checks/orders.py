@@ -26,11 +26,7 @@ from mockserver.conformance.checks.rule import (
     Judgements,
     RulePack,
 )
-from mockserver.conformance.checks.shared_probes import (
-    SWAP_QUOTES,
-    probe,
-    probes,
-)
+from mockserver.conformance.checks.shared_probes import SWAP_QUOTES, probe, probes
 from mockserver.conformance.checks.submission_timelines import (
     ORDER,
     Property,

@@ -25,12 +25,7 @@ from mockserver.conformance.checks.rule import (
     Judgements,
     RulePack,
 )
-from mockserver.conformance.checks.shared_probes import (
-    EVERY,
-    SWAP_CALLS,
-    probe,
-    probes,
-)
+from mockserver.conformance.checks.shared_probes import EVERY, SWAP_CALLS, probe, probes
 from mockserver.conformance.discovery import amounts, service_clock
 from mockserver.conformance.discovery.amount_units import plain_attempt
 from mockserver.conformance.discovery.inventory import ListedToken, inventory_of

@@ -6,11 +6,7 @@ from itertools import pairwise
 from statistics import median
 
 from mockserver.conformance.checks.check_decorators import counting
-from mockserver.conformance.checks.judged_exchanges import (
-    any_successes,
-    check_answered,
-    sent,
-)
+from mockserver.conformance.checks.judged_exchanges import any_successes, check_answered, sent
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.checks.shared_probes import EVERY, LISTS, V1_ORDERS, V2_QUOTES, probes
 from mockserver.conformance.requests.late_answer_retries import again, is_far_slower

@@ -3,15 +3,9 @@
 from mockserver.conformance.basis import basis_of_row
 from mockserver.conformance.checks import required_members
 from mockserver.conformance.checks.check_decorators import each
-from mockserver.conformance.checks.judged_exchanges import (
-    require_answer,
-    succeeded,
-)
+from mockserver.conformance.checks.judged_exchanges import require_answer, succeeded
 from mockserver.conformance.checks.rule import Finding, Findings, RulePack
-from mockserver.conformance.checks.shared_probes import (
-    probe,
-    probes,
-)
+from mockserver.conformance.checks.shared_probes import probe, probes
 from mockserver.conformance.checks.tickets import entries
 from mockserver.conformance.discovery.member_roles import folded, scalar, text
 from mockserver.conformance.requests.probe_table import ORDER_STATUSES

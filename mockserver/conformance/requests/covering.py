@@ -4,13 +4,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
 from typing import TypeVar
 
-from mockserver.conformance.discovery.inventory import (
-    ListedToken,
-)
-from mockserver.conformance.discovery.token_routes import (
-    TokenRoute,
-    plain_tokens,
-)
+from mockserver.conformance.discovery.inventory import ListedToken
+from mockserver.conformance.discovery.token_routes import TokenRoute, plain_tokens
 from mockserver.conformance.session.context import RunContext
 
 _T = TypeVar("_T")

@@ -14,16 +14,8 @@ from itertools import cycle, product
 from typing import Any, TypeVar
 
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import (
-    Reading,
-    accepted,
-    reading_of,
-)
-from mockserver.conformance.discovery.inventory import (
-    ListedToken,
-    inventory_of,
-    requested_chain,
-)
+from mockserver.conformance.discovery.amount_units import Reading, accepted, reading_of
+from mockserver.conformance.discovery.inventory import ListedToken, inventory_of, requested_chain
 from mockserver.conformance.discovery.token_routes import (
     TokenRoute,
     addressed_tokens,
@@ -38,11 +30,7 @@ from mockserver.conformance.discovery.token_routes import (
     v1_tokens,
 )
 from mockserver.conformance.discovery.unlisted import tokens_elsewhere, unlisted_chains
-from mockserver.conformance.requests.chain_token_pairs import (
-    Cell,
-    cells_known,
-    cells_of,
-)
+from mockserver.conformance.requests.chain_token_pairs import Cell, cells_known, cells_of
 from mockserver.conformance.requests.covering import (
     feature_lister,
     first_of_each,

@@ -4,15 +4,8 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice, pairwise
 
-from mockserver.conformance.discovery.inventory import (
-    ListedToken,
-    inventory_of,
-)
-from mockserver.conformance.discovery.token_routes import (
-    TokenRoute,
-    bridges,
-    plain_tokens,
-)
+from mockserver.conformance.discovery.inventory import ListedToken, inventory_of
+from mockserver.conformance.discovery.token_routes import TokenRoute, bridges, plain_tokens
 from mockserver.conformance.requests.chain_token_pairs import (
     Cell,
     cells_asked,
@@ -27,9 +20,7 @@ from mockserver.conformance.requests.edge_submissions import (
     submissions,
     with_deposit,
 )
-from mockserver.conformance.requests.valid import (
-    valid_request,
-)
+from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.probe_names import Edge, EdgeKind, ProbeName

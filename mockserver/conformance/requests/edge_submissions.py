@@ -7,20 +7,10 @@ from typing import Any
 
 from mockserver import jsontext
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import (
-    accepted,
-    plain_attempt,
-)
-from mockserver.conformance.discovery.inventory import (
-    ListedChain,
-    inventory_of,
-)
+from mockserver.conformance.discovery.amount_units import accepted, plain_attempt
+from mockserver.conformance.discovery.inventory import ListedChain, inventory_of
 from mockserver.conformance.discovery.member_roles import folded
-from mockserver.conformance.discovery.token_routes import (
-    TokenRoute,
-    bridges,
-    v1_bridges,
-)
+from mockserver.conformance.discovery.token_routes import TokenRoute, bridges, v1_bridges
 from mockserver.conformance.requests.covering import (
     ends_of,
     feature_lister,

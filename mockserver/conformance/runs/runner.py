@@ -17,11 +17,7 @@ from mockserver.conformance.options import Options
 from mockserver.conformance.report.failure_text import complaint
 from mockserver.conformance.requests.probe import Probe
 from mockserver.conformance.result import Result
-from mockserver.conformance.runs.planner import (
-    Prepared,
-    context_of,
-    prepared,
-)
+from mockserver.conformance.runs.planner import Prepared, context_of, prepared
 from mockserver.conformance.runs.sending import PlanSender, WhyNot
 from mockserver.conformance.session.permit import Limits, Permit, Spent
 from mockserver.conformance.session.session import ExchangeKeeper, Session, Watch

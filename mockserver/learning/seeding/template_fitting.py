@@ -8,12 +8,7 @@ from itertools import combinations
 from typing import Any, NamedTuple, cast
 
 from mockserver.jsontext import Json, canonical, plain
-from mockserver.responders.templates.evaluation import (
-    ROUNDINGS,
-    AnswerMoment,
-    evaluated,
-    items_in,
-)
+from mockserver.responders.templates.evaluation import ROUNDINGS, AnswerMoment, evaluated, items_in
 from mockserver.responders.templates.template_choice import amounts_in, plain_number
 
 # A shorter text may equal an input by chance.
