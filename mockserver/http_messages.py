@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import field
 from http import HTTPStatus
 from ipaddress import ip_address
+from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from mockserver import jsontext
@@ -96,6 +97,8 @@ class Request:
     body: bytes = b""
     version: str = field(default="1.1", repr=False, compare=False)
     """Of HTTP, that it is sent in; which one a request arrived in makes no difference."""
+    prepared: Any = field(default=None, repr=False, compare=False)
+    """What was made of a long body before the request is answered, or why nothing could be."""
     raw: bytes = field(default=b"", init=False, repr=False, compare=False)
     """Its bytes on the wire, where `plain_request` can parse them again."""
 

@@ -364,7 +364,8 @@ _SCAN: Callable[[str, int], tuple[Json, int]] = _DECODER.scan_once  # type: igno
 _SCAN_FLAT: Callable[[str, int], tuple[Json, int]] = _FLAT.scan_once  # type: ignore[attr-defined]
 
 
-_BESIDE_BRACKETS = re.compile(r'(?:[^][{}"]++|"(?:[^"\\]++|\\.)*+"?)++', re.DOTALL)
+# Bracket by bracket, since a search of megabytes at once would hold up all other threads.
+_TO_BRACKETS = re.compile(r'(?:[^][{}"]++|"(?:[^"\\]++|\\.)*+"?)*+([][{}]*)', re.DOTALL)
 
 
 def read_loosely(
@@ -392,10 +393,11 @@ def _limit_depth(text: str, most: int) -> None:
         # The number of brackets bounds the depth: nearly all texts need no closer look.
         return
     depth = 0
-    for bracket in _BESIDE_BRACKETS.sub("", text):
-        depth += 1 if bracket in "[{" else -1
-        if depth > most:
-            raise NotJson(f"nested deeper than {most} levels")
+    for brackets in _TO_BRACKETS.finditer(text):
+        for bracket in brackets[1]:
+            depth += 1 if bracket in "[{" else -1
+            if depth > most:
+                raise NotJson(f"nested deeper than {most} levels")
 
 
 def pretty(value: Json, indent: int = 0) -> str:

@@ -20,6 +20,9 @@ class RawAnswering(Protocol):
     def most_bytes(self, request: Request) -> int:
         """Return how many bytes the body of a request may have, of which the head has come."""
 
+    def prepared(self, request: Request) -> Request:
+        """Return a request with what is made of its long body; another thread calls this."""
+
     def refuse(self, request: Request, name: str, reason: str) -> Response:
         """Return the refusal of a request that could not be read."""
 

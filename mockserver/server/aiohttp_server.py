@@ -307,7 +307,9 @@ async def _read(http: BaseRequest, request: Request, answering: RawAnswering) ->
     most = answering.most_bytes(request)
     body = _plain(body, request, most)
     # A dump of a world may be longer than a body, and has as many values as it needs.
-    if most <= limits.BODY.most and (refusal := too_many_values(body)):
+    if most > limits.BODY.most:
+        return await asyncio.to_thread(answering.prepared, replace(request, body=body))
+    if refusal := too_many_values(body):
         raise refusal
     return replace(request, body=body)
 

@@ -103,7 +103,7 @@ class Repeated:
         request: Any = Request.__new__(Request)
         request.method, request.path, request.query = method, path, query
         request.headers, request.body, request.raw = headers, body, data
-        request.version = "1.1"
+        request.version, request.prepared = "1.1", None
         plain: Request = request
         return plain
 

@@ -322,6 +322,13 @@ class Service:
         level = logging.INFO if self.reasons_in_msg(dialect) else logging.WARNING
         return log.isEnabledFor(level)
 
+    def prepared(self, request: Request) -> Request:
+        """Return a request with what is made of its long body; another thread calls this."""
+        path, key = self.place(request)
+        if not _is_control(path):
+            return request
+        return self.control.prepared(path.removeprefix(CONTROL_PATH), key, request)
+
     def most_bytes(self, request: Request) -> int:
         """Return how many bytes the body of a request may have, of which the head has come."""
         path, key = self.place(request)

@@ -252,6 +252,9 @@ class _RunService:
     def most_bytes(self, request: Request) -> int:
         return self._locked.most_bytes(self._placed(request))
 
+    def prepared(self, request: Request) -> Request:
+        return replace(request, prepared=self._locked.prepared(self._placed(request)).prepared)
+
     def refuse(self, request: Request, name: str, reason: str) -> Response:
         return self._locked.refuse(self._placed(request), name, reason)
 

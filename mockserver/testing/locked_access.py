@@ -120,6 +120,10 @@ class LockedService:
         with self.lock:
             return self.service.most_bytes(request)
 
+    def prepared(self, request: Request) -> Request:
+        """Return a request with what is made of its long body; this touches no world."""
+        return self.service.prepared(request)
+
     def strays(self) -> list[str]:
         """Return sentences about requests to worlds that no test has made, each once."""
         with self.lock:

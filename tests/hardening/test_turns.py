@@ -53,6 +53,7 @@ _SIGNED = {
     "timestamp": "1",
     "signature": "ab" * 32,
 }
+_BY_A_WALLET = {"Evmaddress": WALLET, "Signature": "ab" * 65}
 
 
 class _Turns:
@@ -224,15 +225,16 @@ def test_no_call_about_a_full_world_takes_long_in_a_turn(orders):
     with watching.watched(), running(clock="frozen", refusals="allow", bounds=bounds) as mock:
         connection = http.client.HTTPConnection("127.0.0.1", mock.port, timeout=120)
 
-        def ask(method: str, path: str, body: Any = None) -> None:
-            connection.request(method, path, body and json.dumps(body), _SIGNED)
-            assert connection.getresponse().read()
+        def ask(method: str, path: str, body: Any = None) -> Any:
+            connection.request(method, path, body and json.dumps(body), _BY_A_WALLET)
+            return json.loads(connection.getresponse().read())
 
         for number in range(orders):
             paid = certificate(
                 certHash=f"0x{number:064x}", fromAmount=str(10_000_001 + 10 * number)
             )
-            ask("POST", "/v1/submitOrder", order(sourceCerts=paid, toAddr=f"0x{number + 1:040x}"))
+            paid_to = order(sourceCerts=paid, toAddr=f"0x{number + 1:040x}")
+            assert ask("POST", "/v1/submitOrder", paid_to)["code"] == 0
         for number in range(orders // 2):
             ask("GET", f"/v1/checkOrder?id={70_000_000_000 + number}")
             ask("POST", "/v1/submitOrder", {"channel": "x" * 2_000})
@@ -249,6 +251,49 @@ def test_no_call_about_a_full_world_takes_long_in_a_turn(orders):
                 requests.append(("full world", row.method, f"/__mock{target}", body))
         slow = _slow((watching, mock), requests)
         gc.unfreeze()
+    assert slow == []
+
+
+@pytest.mark.parametrize("orders", [500, pytest.param(20_000, marks=pytest.mark.deep)])
+def test_a_dump_of_many_orders_takes_no_long_turn(orders):
+    """Sound, damaged at its end, or cut; the world that it makes is there when it is answered."""
+    watching = _Turns()
+    with watching.watched(), running(clock="frozen") as mock:
+        connection = http.client.HTTPConnection("127.0.0.1", mock.port, timeout=120)
+
+        def ask(method: str, path: str, body: Any = None) -> tuple[int, str | None, Any]:
+            connection.request(method, path, body and json.dumps(body), _BY_A_WALLET)
+            answer = connection.getresponse()
+            return answer.status, answer.getheader("X-Mock-Epoch"), json.loads(answer.read())
+
+        for number in range(2):
+            paid = certificate(certHash=f"0x{number:064x}")
+            ask("POST", "/v1/submitOrder", order(sourceCerts=paid))
+        _, before, dump = ask("GET", "/__mock/dump")
+        first, last = dump["world"]["orders"]
+        dump["world"]["orders"] = [
+            {**first, "id": str(30_000_000_001 + number), "cert_hash": f"0x{number:064x}"}
+            for number in range(orders)
+        ]
+        gc.collect()
+        gc.freeze()
+        sound = json.dumps(dump)
+        dump["world"]["orders"].append({**last, "id": 7})
+        requests = [
+            ("a damaged dump", "POST", "/__mock/load", json.dumps(dump).encode()),
+            ("a cut dump", "POST", "/__mock/load", sound[:-2].encode()),
+            ("a dump", "POST", "/__mock/load", sound.encode()),
+        ]
+        slow = _slow((watching, mock), requests)
+        gc.unfreeze()
+        refused, same, told = ask("POST", "/__mock/load", dump)
+        assert (refused, same) == (400, ask("GET", "/__mock/live")[1])
+        assert "damaged" in told["error"]
+        loaded, after, world = ask("POST", "/__mock/load", json.loads(sound))
+        assert (loaded, world["orders"]) == (200, orders)
+        assert after not in (before, same)
+        assert ask("GET", f"/v1/checkOrder?id={30_000_000_000 + orders}")[2]["code"] == 0
+        connection.close()
     assert slow == []
 
 
@@ -343,13 +388,12 @@ def test_what_only_the_first_call_of_a_process_does_takes_no_long_turn(call, bod
 @pytest.mark.parametrize("orders", [2_000, pytest.param(20_000, marks=pytest.mark.deep)])
 def test_a_node_works_out_the_payouts_of_many_orders_in_slices(orders):
     asked = {"jsonrpc": "2.0", "id": 1, "method": "eth_blockNumber", "params": []}
-    signed = {name: _SIGNED[name] for name in ("Evmaddress", "Signature")}
     watching = _Turns()
     with watching.watched(), running(clock="frozen") as mock:
         connection = http.client.HTTPConnection("127.0.0.1", mock.port, timeout=120)
 
         def post(path: str, body: Any) -> Any:
-            connection.request("POST", path, json.dumps(body), signed)
+            connection.request("POST", path, json.dumps(body), _BY_A_WALLET)
             return json.loads(connection.getresponse().read())
 
         for number in range(orders):

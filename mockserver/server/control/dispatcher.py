@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
+from typing import Any
 
 from mockserver import jsontext, limits
 from mockserver.engine.refusal import Refusal, StateNotLoadable
@@ -123,10 +124,10 @@ class Control:
             adding = hosted.weight + _WRITTEN_OUT * len(request.body) if row.adds else 0
             if row.adds and (full := self.server.worlds.full(adding)):
                 raise BadControl(full)
-            query, body = _query(row, request), _body(row, request)
+            query, (body, made) = _query(row, request), _prepared(row, request)
             self._require_epoch(hosted, place, query.get("epoch"))
             answer = row.action(
-                ControlRequest(self.server, hosted, place, query, body, request.headers)
+                ControlRequest(self.server, hosted, place, query, body, request.headers, made)
             )
         except CrosschainMockError as error:
             return Delivery(_refusal_of(row, error))
@@ -190,6 +191,23 @@ class Control:
         if self.guard.names(request.headers.get("Origin")):
             return response.with_headers(*cors.allowed_origin(request.headers))
         return response
+
+    def prepared(self, path: str, key: str, request: Request) -> Request:
+        """Return a request to a world of this process with what its row makes of its body.
+
+        It takes long, and touches no world, so that another thread does it.
+        """
+        row, _ = self.row_at(path, request.method)
+        if row is None or row.prepare is None:
+            return request
+        try:
+            self.server.worlds.is_there(key)
+            body = _body(row, request)
+            return replace(request, prepared=(body, row.prepare(self.server, key, body)))
+        except (Elsewhere, WorldAway):
+            return request
+        except CrosschainMockError as error:
+            return replace(request, prepared=error)
 
     def most_bytes(self, path: str, method: str) -> int:
         """Return how many bytes a body may have that is sent to a path below `/__mock`."""
@@ -281,6 +299,16 @@ def _typed(text: str, schema: Mapping[str, Json]) -> Json:
     if kind == "integer" and text.isascii() and text.isdecimal() and len(text) < 20:
         return int(text)
     return text
+
+
+def _prepared(row: Row, request: Request) -> tuple[Json, Any]:
+    """Return the body of a request, and what was made of it. Raises what that has raised."""
+    if request.prepared is None:
+        return _body(row, request), None
+    if isinstance(request.prepared, CrosschainMockError):
+        raise request.prepared
+    made: tuple[Json, Any] = request.prepared
+    return made
 
 
 def _body(row: Row, request: Request) -> Json:

@@ -90,6 +90,7 @@ class ControlRequest:
     """A control request whose form has been checked.
 
     `place` holds the named parts of the path, `query` the parameters and `body` what was sent.
+    `prepared` is what was made of the body already, None where nothing was.
     """
 
     server: ServerState
@@ -98,6 +99,7 @@ class ControlRequest:
     query: Mapping[str, Json]
     body: Json
     headers: Headers
+    prepared: Any = None
 
 
 SAVED_DEPTH = limits.DEPTH.most - 8
@@ -136,7 +138,8 @@ class Row:
     of whose data has the form `answer`; one whose answer may be long in the making, the pieces of
     its text. A row that `asks` is a question about a world, and makes none. One with `open_query`
     takes any parameter. One that concerns the `server`, or makes worlds, needs the server's token
-    where there is one.
+    where there is one. What its `prepare` makes of the server, the key of a world and a body, in
+    another thread, since it takes long, its action is given.
     """
 
     method: str
@@ -155,3 +158,4 @@ class Row:
     streams: bool = False
     asks: bool = False
     server: bool = False
+    prepare: Callable[..., Any] | None = None

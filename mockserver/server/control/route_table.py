@@ -57,6 +57,7 @@ def _row(
         open_query=row.get("open-query", False),
         asks=row.get("asks", False),
         server=row.get("server", False),
+        prepare=_action(row["prepares"]) if "prepares" in row else None,
     )
 
 
