@@ -25,12 +25,13 @@ from hypothesis.strategies import characters
 
 from mockserver import jsontext, limits
 from mockserver.cli import main
-from mockserver.clock import ClockMode, parse_instant
+from mockserver.clock import ClockMode
 from mockserver.contract import Contract, load
 from mockserver.server.aiohttp_server import HttpServer
 from mockserver.server.assembly import Settings, build
 from mockserver.server.listener import EndingServer, Listener, bound
 from mockserver.server.service import Service
+from mockserver.times_and_durations import parse_instant
 
 START = "2026-01-01T00:00:00Z"
 START_MS = parse_instant(START)

@@ -7,17 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mockserver import contract
-from mockserver.clock import (
-    LATEST_MS,
-    Clock,
-    ClockMode,
-    ClockRefused,
-    SteadyClock,
-    iso,
-    parse_duration,
-    parse_instant,
-    wall_ms,
-)
+from mockserver.clock import LATEST_MS, Clock, ClockMode, SteadyClock, wall_ms
+from mockserver.times_and_durations import ClockRefused, iso, parse_duration, parse_instant
 
 WALL = 1_000_000
 TIMES = st.integers(0, 10**13)

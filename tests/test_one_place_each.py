@@ -18,7 +18,6 @@ from typing import Any
 
 import pytest
 
-from mockserver.clock import EXAMPLE_START
 from mockserver.contract import Verdict, ids, load, shipped_facts
 from mockserver.engine.order_statuses import Status
 from mockserver.engine.pricing import AGGREGATORS
@@ -27,6 +26,7 @@ from mockserver.limits import AMOUNT_DIGITS
 from mockserver.mock_headers import ANSWER_HEADERS, CONTROL_PATH, TOKEN_HEADER
 from mockserver.signing.developer_signatures import HEADERS
 from mockserver.signing.keyring import EXAMPLE_ADDRESS
+from mockserver.times_and_durations import EXAMPLE_START
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "mockserver"
@@ -192,7 +192,7 @@ _ORDER_STATUSES = ["engine/order_statuses.py", "testing/options.py"]
         (VERDICTS, ["contract/facts.py"]),
         (SOURCES, []),
         ({*ANSWER_HEADERS, TOKEN_HEADER, CONTROL_PATH}, ["mock_headers.py"]),
-        ({EXAMPLE_START}, ["clock.py"]),
+        ({EXAMPLE_START}, ["times_and_durations.py"]),
         ({EXAMPLE_ADDRESS}, ["signing/keyring.py"]),
         (frozenset(Status) - set(TicketStatus), _ORDER_STATUSES),
         (

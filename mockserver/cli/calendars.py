@@ -40,8 +40,9 @@ def calendar_list(as_json: bool) -> None:
 
 def calendar_show(name: str, start: str | None, days: int | None, width: int | None) -> None:
     """Draw the calendar NAME, a shipped one or a file, as a time line."""
-    from mockserver.clock import parse_instant, wall_ms
+    from mockserver.clock import wall_ms
     from mockserver.scenarios import load_calendar
+    from mockserver.times_and_durations import parse_instant
 
     begin = parse_instant(start) if start else wall_ms() // _DAY_MS * _DAY_MS
     windows = load_calendar(name, start_ms=begin)
@@ -66,7 +67,7 @@ def _mark(windows: Sequence["Window"], from_ms: int, until_ms: int) -> str:
 def _print(windows: Sequence["Window"], begin_ms: int, end_ms: int, width: int) -> None:
     from rich.text import Text
 
-    from mockserver.clock import iso
+    from mockserver.times_and_durations import iso
 
     # Where the columns begin and end.
     edges = [begin_ms + (end_ms - begin_ms) * column // width for column in range(width + 1)]

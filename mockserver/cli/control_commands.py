@@ -50,8 +50,8 @@ def _mode_and_rate(name: str, mode: str) -> dict[str, Json]:
 
 def outage_load(remote: Remote, name: str, start: str | None) -> Json:
     """Add the outages of the calendar NAME: a shipped one, or a file of this machine."""
-    from mockserver.clock import parse_instant
     from mockserver.scenarios import calendar_names, load_calendar
+    from mockserver.times_and_durations import parse_instant
 
     body = present(name=name, start=start)
     if name not in calendar_names():
@@ -65,7 +65,7 @@ def outage_load(remote: Remote, name: str, start: str | None) -> Json:
 
 def _described(window: Any) -> dict[str, Json]:
     """Return a window in the words of the control API."""
-    from mockserver.clock import iso
+    from mockserver.times_and_durations import iso
 
     members = picked(window, "chain", "token", "mode", "direction", "in_flight", "lag")
     return present(

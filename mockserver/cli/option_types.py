@@ -12,9 +12,10 @@ import click
 from click.shell_completion import CompletionItem
 
 from mockserver import limits
-from mockserver.clock import ClockRefused, parse_duration, parse_instant, parse_mode
+from mockserver.clock import parse_mode
 from mockserver.errors import CrosschainMockError
 from mockserver.suggestions import did_you_mean
+from mockserver.times_and_durations import ClockRefused, parse_duration, parse_instant
 
 T = TypeVar("T")
 

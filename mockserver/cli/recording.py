@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mockserver.clock import duration
+from mockserver.times_and_durations import duration
 from mockserver.wording import counted, times
 
 if TYPE_CHECKING:

@@ -112,8 +112,8 @@ def scan(paths: tuple[Path, ...], secrets: tuple[str, ...], as_json: bool) -> No
 def _import_file(
     file: Path, name: str | None, source: str | None, settings: Mapping[str, Any]
 ) -> int:
-    from mockserver.clock import iso
     from mockserver.server.recorder import RecordingKeeper, keep_all
+    from mockserver.times_and_durations import iso
 
     foreign_recording = _read(file, name)
     options = keeper_options(settings, source or foreign_recording.source or file.name)

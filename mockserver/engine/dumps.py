@@ -12,13 +12,14 @@ from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from mockserver import limits
-from mockserver.clock import Clock, ClockMode, ClockRefused, check_beginning
+from mockserver.clock import Clock, ClockMode, check_beginning
 from mockserver.engine.orders import Order, Ticket, back_hash_of, exec_hash_of
 from mockserver.engine.outage_calendar import Calendar
 from mockserver.engine.outages import Window
 from mockserver.engine.refusal import StateNotLoadable
 from mockserver.engine.scenario import Scenario
 from mockserver.engine.world_state import WorldState
+from mockserver.times_and_durations import ClockRefused
 
 
 class NotPlain(ValueError):

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from enum import IntEnum, StrEnum
 
-from mockserver.clock import iso
 from mockserver.engine.hashes import derived_hash
 from mockserver.engine.order_courses import OrderCourse, Policy
 from mockserver.engine.order_statuses import Status, V1Status
 from mockserver.engine.outage_calendar import Calendar
 from mockserver.engine.outages import InFlight, OrderRoute, Window
 from mockserver.fast_dataclass import value_class
+from mockserver.times_and_durations import iso
 
 
 class OrderGeneration(StrEnum):

@@ -11,8 +11,7 @@ from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
 
-from mockserver.clock import iso
-from mockserver.engine import order_progress
+from mockserver.engine import progress_through_outages
 from mockserver.engine.hashes import derived_int
 from mockserver.engine.outages import (
     LIST_CHANGING,
@@ -26,6 +25,7 @@ from mockserver.engine.outages import (
 )
 from mockserver.engine.refusal import Refusal
 from mockserver.fast_dataclass import dataclass, keep
+from mockserver.times_and_durations import iso
 
 ShownParts = Callable[[OutageSubject, Set[Out]], Sequence[object]]
 """Tells how a list shows a subject while these are out."""
@@ -211,7 +211,7 @@ class Calendar(_Windows):
         """Return the progress made between two moments, in milliseconds at full speed."""
         met = self._of(route).windows
         return (
-            order_progress.progress(met, from_ms, until_ms)
+            progress_through_outages.progress(met, from_ms, until_ms)
             if met
             else Fraction(max(0, until_ms - from_ms))
         )
@@ -220,7 +220,7 @@ class Calendar(_Windows):
         """Return the first moment by which that much progress is made, or None for never."""
         if not self.windows or progress_ms <= 0:
             return from_ms + max(0, progress_ms)
-        return order_progress.moment(self._of(route).windows, from_ms, progress_ms)
+        return progress_through_outages.moment(self._of(route).windows, from_ms, progress_ms)
 
     def strike(self, route: OrderRoute, since_ms: int) -> tuple[int, Window] | None:
         """Return when, from a moment on, an outage first fails or refunds orders of a route."""

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from mockserver.clock import iso
 from mockserver.engine.outage_calendar import Calendar
 from mockserver.engine.outages import Direction, OccupiedTimes, Window, window_issues
 from mockserver.engine.refusal import InvalidOutage
 from mockserver.engine.world_state import View
+from mockserver.times_and_durations import iso
 
 
 class Suspensions(View):

@@ -8,6 +8,7 @@ from typing import Any
 from mockserver.clock import Clock, ClockMode
 from mockserver.engine.balances import Balances
 from mockserver.engine.dumps import Listed, Plain, dumped, loaded
+from mockserver.engine.moving_the_clock import Timekeeper
 from mockserver.engine.order_service import OrderBook
 from mockserver.engine.outage_calendar import Calendar
 from mockserver.engine.outages import Window
@@ -17,7 +18,6 @@ from mockserver.engine.scenario import Scenario
 from mockserver.engine.snapshots import Snapshots
 from mockserver.engine.suspensions import Suspensions
 from mockserver.engine.tickets import Tickets
-from mockserver.engine.timekeeping import Timekeeper
 from mockserver.engine.token_lists import Lists
 from mockserver.engine.world_state import STORED_BY_ROW, Core, WorldState
 

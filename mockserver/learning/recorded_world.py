@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from mockserver.clock import EXAMPLE_START, ClockMode, parse_instant
+from mockserver.clock import ClockMode
 from mockserver.engine.scenario import Scenario
 from mockserver.engine.world import World
 from mockserver.errors import CrosschainMockError
@@ -15,6 +15,7 @@ from mockserver.learning.seeding.seed import Seed
 from mockserver.recordings import Source
 from mockserver.responders.responder import SIMULATION
 from mockserver.scenarios import load_scenario
+from mockserver.times_and_durations import EXAMPLE_START, parse_instant
 from mockserver.userfiles import write_text
 from mockserver.worlds.factory import WorldFactory, WorldOptions
 from mockserver.worlds.hosted import HostedWorld

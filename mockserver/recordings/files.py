@@ -11,7 +11,6 @@ from urllib.parse import quote, urlencode
 import yaml
 
 from mockserver import file_formats, resources
-from mockserver.clock import ClockRefused, duration, iso, parse_duration, parse_instant
 from mockserver.errors import InvalidFile, Problem
 from mockserver.fast_dataclass import dataclass
 from mockserver.file_formats import Document
@@ -20,6 +19,13 @@ from mockserver.jsontext import FieldPath, Json
 from mockserver.recordings import bodies
 from mockserver.recordings.recording import RecordedExchange, Recording, StandIns
 from mockserver.suggestions import did_you_mean
+from mockserver.times_and_durations import (
+    ClockRefused,
+    duration,
+    iso,
+    parse_duration,
+    parse_instant,
+)
 
 FORMAT = "crosschain-mock/recording@2"
 

@@ -5,10 +5,10 @@ from dataclasses import field, replace
 from pathlib import Path
 
 from mockserver import content_codings, jsontext, limits
-from mockserver.clock import EXAMPLE_START, parse_instant
 from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import Coded, Request, Response
 from mockserver.jsontext import Json
+from mockserver.times_and_durations import EXAMPLE_START, parse_instant
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
 from mockserver import jsontext
-from mockserver.clock import iso
 from mockserver.contract import Inputs
 from mockserver.jsontext import NotJson
 from mockserver.responders.refusal_answers import Denial
 from mockserver.responders.responder import Call
 from mockserver.signing import developer_signatures, javascript, kaspa_messages, wallet_signatures
+from mockserver.times_and_durations import iso
 
 NO_AUTH = "none"
 """The word of operations without authentication."""

@@ -7,11 +7,11 @@ from importlib import import_module
 from typing import Any
 
 from mockserver import file_formats, limits, resources
-from mockserver.clock import ClockRefused, parse_duration, parse_instant
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json, Schema
 from mockserver.suggestions import did_you_mean
 from mockserver.tables import UnknownTableName
+from mockserver.times_and_durations import ClockRefused, parse_duration, parse_instant
 from mockserver.validation import SchemaCheck, Violation, excerpt
 
 LONGEST_MS = 36_500 * 86_400_000

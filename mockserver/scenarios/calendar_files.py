@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mockserver.clock import ClockRefused, parse_duration, parse_instant
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.outage_calendar import RandomOutages, random_windows
 from mockserver.engine.outages import Mode, Window, window_problems
@@ -16,6 +15,7 @@ from mockserver.scenarios.catalog_files import load_catalog
 from mockserver.scenarios.library import located
 from mockserver.scenarios.problems import unknown_name
 from mockserver.scenarios.scenario_values import nicknames
+from mockserver.times_and_durations import ClockRefused, parse_duration, parse_instant
 
 MOST_DRAWN = 1_000
 """The most outages a random calendar may be expected to draw, so that it stays quick."""

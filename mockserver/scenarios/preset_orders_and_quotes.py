@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from mockserver.clock import ClockRefused, check_beginning, parse_duration
+from mockserver.clock import check_beginning
 from mockserver.engine import amounts
 from mockserver.engine.catalog import Catalog, Placed
 from mockserver.engine.hashes import derived_hash
@@ -19,6 +19,7 @@ from mockserver.file_formats import Complaint
 from mockserver.jsontext import FieldPath, plain
 from mockserver.scenarios.calendar_files import WorldStart
 from mockserver.scenarios.scenario_values import KINDS, course
+from mockserver.times_and_durations import ClockRefused, parse_duration
 
 _COURSE = "as-known"
 

@@ -7,14 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mockserver import jsontext
-from mockserver.clock import (
-    ClockMode,
-    ClockRefused,
-    check_beginning,
-    parse_duration,
-    parse_instant,
-    wall_ms,
-)
+from mockserver.clock import ClockMode, check_beginning, wall_ms
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.order_courses import Policy
 from mockserver.engine.outages import Window
@@ -30,6 +23,7 @@ from mockserver.scenarios.library import located
 from mockserver.scenarios.preset_orders_and_quotes import fixed_quotes, known_orders
 from mockserver.scenarios.problems import scenario_problems, unknown_keys
 from mockserver.scenarios.template_names import with_templates
+from mockserver.times_and_durations import ClockRefused, parse_duration, parse_instant
 
 # How many problems of a kind are told of one file.
 _MOST_NAMED = 50

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from mockserver.clock import parse_duration
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.order_courses import COURSES, OrderCourse, Policy, Step
 from mockserver.engine.order_statuses import Status
@@ -12,6 +11,7 @@ from mockserver.engine.orders import OrderGeneration, OrderKind
 from mockserver.engine.pricing import PriceDrift, Prices, Rates
 from mockserver.engine.scenario import OpeningBalance, Openings, OrderRule
 from mockserver.file_formats import value_of
+from mockserver.times_and_durations import parse_duration
 
 Value = Mapping[str, Any]
 KINDS: Mapping[str, OrderKind] = {"bridge": OrderKind.BRIDGE, "aggregate": OrderKind.AGGREGATE}

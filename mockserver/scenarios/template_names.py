@@ -6,13 +6,13 @@ from hashlib import sha256
 from typing import Any
 
 from mockserver import jsontext
-from mockserver.clock import parse_duration
 from mockserver.engine.orders import OrderGeneration, Ticket
 from mockserver.engine.outages import OrderRoute
 from mockserver.engine.scenario import Scenario
 from mockserver.engine.submission import SentOrder
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
+from mockserver.times_and_durations import parse_duration
 
 NamedInputs = Mapping[str, Json]
 """The inputs of a request by their names, wherever they travelled."""

@@ -6,11 +6,12 @@ import re
 from pathlib import Path
 
 from mockserver import jsontext
-from mockserver.clock import iso, wall_ms
+from mockserver.clock import wall_ms
 from mockserver.errors import CannotServe
 from mockserver.http_messages import Request, Response, printable
 from mockserver.mock_headers import CONTROL_PATH, REFUSAL_HEADER
 from mockserver.responders.answer_delivery import Delivery, delivery_of
+from mockserver.times_and_durations import iso
 from mockserver.wording import reason_of
 from mockserver.worlds.hosted import BadWorldKey, Worlds, checked_key
 from mockserver.worlds.journal import milliseconds

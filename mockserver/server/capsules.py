@@ -13,7 +13,7 @@ from dataclasses import field, replace
 from pathlib import Path, PurePath
 
 from mockserver import __version__, file_formats, jsontext, recordings
-from mockserver.clock import ClockMode, iso, parse_instant
+from mockserver.clock import ClockMode
 from mockserver.contract import ids
 from mockserver.engine.order_courses import Policy
 from mockserver.errors import CrosschainMockError, InvalidFile, Problem
@@ -36,6 +36,7 @@ from mockserver.server.assembly import Settings, build
 from mockserver.server.recorder import KeeperOptions, RecordingKeeper, keep_all
 from mockserver.server.resimulation import with_credentials
 from mockserver.server.service import Service
+from mockserver.times_and_durations import iso, parse_instant
 from mockserver.validation import dotted, excerpt
 from mockserver.wording import counted, reason_of
 from mockserver.worlds.hosted import DEFAULT_WORLD

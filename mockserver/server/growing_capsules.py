@@ -9,13 +9,13 @@ from threading import BoundedSemaphore, Thread
 from typing import Self
 
 from mockserver import __version__
-from mockserver.clock import iso
 from mockserver.errors import CrosschainMockError
 from mockserver.http_messages import Headers
 from mockserver.recordings import RecordedExchange, Recording
 from mockserver.server.capsules import Capsule, NothingToKeep, begun_anew, files_in, pack
 from mockserver.server.recorder import KeeperOptions, RecordingKeeper
 from mockserver.server.service import Service
+from mockserver.times_and_durations import iso
 from mockserver.wording import counted
 from mockserver.worlds.hosted import DEFAULT_WORLD
 from mockserver.worlds.journal import Entry, StoredEntry, entry_of

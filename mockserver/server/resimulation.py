@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from mockserver.clock import EXAMPLE_START, ClockMode, parse_instant
+from mockserver.clock import ClockMode
 from mockserver.contract import Contract
 from mockserver.errors import CrosschainMockError
 from mockserver.http_messages import Headers, Request, Response
@@ -11,6 +11,7 @@ from mockserver.recordings import RecordedExchange, Recording
 from mockserver.server.assembly import Settings, build
 from mockserver.server.service import Service
 from mockserver.signing.keyring import DEMO_APP_KEY
+from mockserver.times_and_durations import EXAMPLE_START, parse_instant
 from mockserver.worlds.hosted import DEFAULT_WORLD
 
 _KEPT_HEADERS = {REFUSAL_HEADER.lower()}

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mockserver import __version__, file_formats
-from mockserver.clock import iso
 from mockserver.contract import Contract
 from mockserver.jsontext import Json
 from mockserver.recordings import Recording
@@ -22,6 +21,7 @@ from mockserver.survive.outcomes import RunResult
 from mockserver.survive.report import Subject, headline, ordered, summary_of_failures
 from mockserver.survive.runs import RunOfFlow
 from mockserver.survive.search import SearchReport
+from mockserver.times_and_durations import iso
 from mockserver.userfiles import write_text
 
 _TEST = '''"""What `crosschain-mock survive` has found, one test for each defect."""

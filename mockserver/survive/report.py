@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Any
 
-from mockserver.clock import duration
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.mock_headers import CONTROL_PATH
 from mockserver.survive.outcomes import BAD, RunOutcome, RunResult
 from mockserver.survive.runs import Line, RunOfFlow
 from mockserver.survive.search import Defect, SearchReport
+from mockserver.times_and_durations import duration
 from mockserver.wording import counted
 
 FORMAT = "crosschain-mock/survive@1"

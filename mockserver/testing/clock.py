@@ -5,10 +5,11 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Literal
 
-from mockserver.clock import FASTEST, ClockMode, ClockRefused, Duration
+from mockserver.clock import FASTEST, ClockMode
 from mockserver.testing.locked_access import WorldHandle, public_api
 from mockserver.testing.options import OrderRef, check_names, duration_ms, instant_ms, moment, word
 from mockserver.testing.orders import order_id
+from mockserver.times_and_durations import ClockRefused, Duration
 
 _UNITS = ("weeks", "days", "hours", "minutes", "seconds", "milliseconds", "microseconds")
 

@@ -7,12 +7,12 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Literal, TypedDict, TypeVar
 
-from mockserver.clock import ClockRefused, Duration, parse_duration, parse_instant
 from mockserver.engine.orders import Order, OrderView
 from mockserver.engine.outages import WORDS, Window
 from mockserver.jsontext import Json, camel
 from mockserver.responders.control_forms import BadControl
 from mockserver.suggestions import did_you_mean
+from mockserver.times_and_durations import ClockRefused, Duration, parse_duration, parse_instant
 
 _Word = TypeVar("_Word", bound=StrEnum)
 # Words of other libraries, with ours.

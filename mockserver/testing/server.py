@@ -6,7 +6,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mockserver.clock import EXAMPLE_START_MS, STANDING, SteadyClock
+from mockserver.clock import STANDING, SteadyClock
 from mockserver.engine.scenario import Scenario
 from mockserver.engine.world import World
 from mockserver.scenarios import load_scenario
@@ -18,6 +18,7 @@ from mockserver.testing.locked_access import LockedService, WorldHandle, public_
 from mockserver.testing.record_modes import tape_of
 from mockserver.testing.settings import BadSetting, MockSettings
 from mockserver.testing.world import MockWorld
+from mockserver.times_and_durations import EXAMPLE_START_MS
 from mockserver.worlds.factory import WorldFactory
 from mockserver.worlds.hosted import DEFAULT_WORLD, HostedWorld
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mockserver import limits
-from mockserver.clock import ClockMode, ClockRefused, parse_mode
+from mockserver.clock import ClockMode, parse_mode
 from mockserver.contract import ContractSource
 from mockserver.contract.dialect import dialect_of
 from mockserver.errors import CrosschainMockError
@@ -21,6 +21,7 @@ from mockserver.scenarios import load_scenario
 from mockserver.scenarios.library import is_file
 from mockserver.suggestions import did_you_mean
 from mockserver.testing.options import instant_ms
+from mockserver.times_and_durations import ClockRefused
 from mockserver.userfiles import anchored
 from mockserver.worlds.audit import kinds_named
 from mockserver.worlds.factory import WorldOptions

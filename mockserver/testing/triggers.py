@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Literal, Unpack
 
-from mockserver.clock import Duration
 from mockserver.jsontext import Json, camel
 from mockserver.testing.locked_access import WorldHandle, public_api
 from mockserver.testing.options import (
@@ -17,6 +16,7 @@ from mockserver.testing.options import (
     json_of,
     spelled,
 )
+from mockserver.times_and_durations import Duration
 from mockserver.worlds.trigger_actions import add_trigger
 from mockserver.worlds.triggers import Trigger
 

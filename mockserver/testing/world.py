@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from decimal import Decimal
 from typing import TYPE_CHECKING, Self, Unpack
 
-from mockserver.clock import Duration
 from mockserver.engine.outages import Direction, Window
 from mockserver.jsontext import Json
 from mockserver.responders.control_forms import check, form
@@ -36,6 +35,7 @@ from mockserver.testing.options import (
 from mockserver.testing.orders import MockOrders, order_id_or_text
 from mockserver.testing.settings import BadSetting, MockSettings
 from mockserver.testing.triggers import At, When, price_body
+from mockserver.times_and_durations import Duration
 from mockserver.worlds.announced_transactions import announce
 from mockserver.worlds.audit import QUOTE_AGE_MS, Claim, Expected, Verdict, judge, kinds_named
 from mockserver.worlds.end_of_test_check import (

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import unquote
 
 from mockserver import jsontext, limits
-from mockserver.clock import iso
 from mockserver.fast_dataclass import value_class
 from mockserver.http_messages import (
     BadEncoding,
@@ -25,6 +24,7 @@ from mockserver.jsontext import Json
 from mockserver.mock_headers import REFUSAL_HEADER
 from mockserver.responders.refusal_answers import JSON_HEADERS
 from mockserver.sliced_work import Steps, apart
+from mockserver.times_and_durations import iso
 
 if TYPE_CHECKING:
     from mockserver.recordings.redaction import Masker, Redactor

@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from mockserver.clock import iso
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.responders.responder import GENERATED, PLAYBACK, STUB, UPSTREAM
+from mockserver.times_and_durations import iso
 from mockserver.wording import counted
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import StoredEntry, response_of, was_refused

@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import islice, product
 from operator import itemgetter
 
-from mockserver.clock import iso
 from mockserver.contract import Contract
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
@@ -18,6 +17,7 @@ from mockserver.responders.refusal_answers import refusal_in
 from mockserver.responders.responder import STUB
 from mockserver.sliced_work import Steps, at_once, each
 from mockserver.suggestions import did_you_mean
+from mockserver.times_and_durations import iso
 from mockserver.wording import times
 from mockserver.worlds.hosted import AwaitedRefusal, HostedWorld
 from mockserver.worlds.journal import Entry

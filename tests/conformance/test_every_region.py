@@ -11,7 +11,7 @@ import pytest
 
 from mockserver.conformance import Verdict, run
 from mockserver.conformance.report.model import report_of
-from mockserver.conformance.report.reproductions import command_again
+from mockserver.conformance.report.rule_reruns import command_again
 from tests.blind.serve import blind_service
 from tests.blind.service_six import catalogue, world
 from tests.blind.service_six.counting import service_six

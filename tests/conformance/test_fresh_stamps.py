@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from mockserver.clock import EXAMPLE_START_MS, wall_ms
+from mockserver.clock import wall_ms
 from mockserver.conformance.options import Options
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
@@ -15,6 +15,7 @@ from mockserver.conformance.session.target import Target
 from mockserver.conformance.session.transport import Transport
 from mockserver.contract import load
 from mockserver.testing import running
+from mockserver.times_and_durations import EXAMPLE_START_MS
 from tests.conformance.rawserver import http, raw_server, saying
 from tests.conformance.report.pack import judged
 

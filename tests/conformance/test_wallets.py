@@ -6,8 +6,8 @@ import pytest
 
 from mockserver.conformance import run
 from mockserver.conformance.comparison.mirrored_requests import signed_again
+from mockserver.conformance.report.exchanges_and_curl import reported
 from mockserver.conformance.report.masking import masker_for
-from mockserver.conformance.report.shown_exchanges import reported
 from mockserver.conformance.runs.option_reading import options_of
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.exchange import Exchange

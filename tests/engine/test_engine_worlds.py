@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mockserver.clock import ClockMode, ClockRefused
+from mockserver.clock import ClockMode
 from mockserver.engine.catalog import NATIVE, Token
 from mockserver.engine.order_courses import OrderCourse, Policy, Step
 from mockserver.engine.order_statuses import Status
@@ -29,6 +29,7 @@ from mockserver.engine.refusal import (
 from mockserver.engine.scenario import OpeningBalance, Openings, OrderRule
 from mockserver.engine.world import World
 from mockserver.scenarios.problems import scenario_problems
+from mockserver.times_and_durations import ClockRefused
 from mockserver.violations import dotted
 from tests.engine.samples import (
     CATALOG,

@@ -10,7 +10,7 @@ from urllib.error import HTTPError
 import pytest
 
 from mockserver import resources
-from mockserver.clock import ClockMode, ClockRefused
+from mockserver.clock import ClockMode
 from mockserver.engine.order_statuses import Status
 from mockserver.engine.refusal import CannotSteer, InvalidOutage, NothingDue, UnknownSnapshot
 from mockserver.errors import CrosschainMockError
@@ -19,6 +19,7 @@ from mockserver.testing import MockCheckFailed, running
 from mockserver.testing.expected_refusals import UnknownName
 from mockserver.testing.locked_access import WorldClosed
 from mockserver.testing.options import WrongWord
+from mockserver.times_and_durations import ClockRefused
 from mockserver.worlds.announced_transactions import BadTransaction
 from tests.conftest import WALLET
 from tests.plugin.conftest import Client

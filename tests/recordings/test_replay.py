@@ -8,13 +8,14 @@ from urllib.parse import parse_qsl, urlencode
 import pytest
 
 from mockserver import resources
-from mockserver.clock import ClockMode, iso
+from mockserver.clock import ClockMode
 from mockserver.contract import load
 from mockserver.http_messages import Headers, Request, Response
 from mockserver.recordings import RecordedExchange, Recording, gather, shipped_names, text_of
 from mockserver.responders.replay import ReplayMode
 from mockserver.testing import running
 from mockserver.testing.settings import BadSetting, MockSettings
+from mockserver.times_and_durations import iso
 from tests.conftest import (
     HASH,
     START_MS,

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from mockserver import file_formats, resources
-from mockserver.clock import ClockMode, parse_instant
+from mockserver.clock import ClockMode
 from mockserver.engine.catalog import NATIVE, Catalog
 from mockserver.engine.order_statuses import Status
 from mockserver.engine.outages import Mode
@@ -26,6 +26,7 @@ from mockserver.scenarios import (
     scenario_names,
 )
 from mockserver.scenarios.problems import scenario_problems
+from mockserver.times_and_durations import parse_instant
 
 START_MS = parse_instant("2026-01-01T00:00:00Z")
 HOUR_MS = 3_600_000

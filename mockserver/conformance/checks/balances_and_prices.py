@@ -5,8 +5,8 @@ from decimal import Decimal
 from mockserver.conformance.checks import required_members
 from mockserver.conformance.checks.answered_quotes import is_a_dollar, quotes, token_at
 from mockserver.conformance.checks.check_decorators import answers_to, each
+from mockserver.conformance.checks.equal_and_similar_requests import differences
 from mockserver.conformance.checks.judged_exchanges import answers, is_named
-from mockserver.conformance.checks.metamorphic import differences
 from mockserver.conformance.checks.rule import Finding, Findings, RulePack
 from mockserver.conformance.checks.shared_probes import EVERY, PRICES, V2_QUOTES, probes
 from mockserver.conformance.discovery import amounts, service_clock

@@ -10,13 +10,13 @@ from mockserver.conformance.checks import required_members
 from mockserver.conformance.checks.acceptance import FEWEST_REQUESTS
 from mockserver.conformance.checks.answered_quotes import out_of, quote_of, steady
 from mockserver.conformance.checks.check_decorators import answers_to, counting, each
+from mockserver.conformance.checks.equal_and_similar_requests import with_and_without
 from mockserver.conformance.checks.judged_exchanges import (
     is_plain,
     succeeded,
     successes,
     wrongly_refused,
 )
-from mockserver.conformance.checks.metamorphic import with_and_without
 from mockserver.conformance.checks.rule import (
     EDGES,
     JUDGED,

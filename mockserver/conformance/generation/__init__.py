@@ -43,7 +43,7 @@ _STAGES = {
     "probes": ("stages", "saved"),
     # A few submissions of its own, which longer sequences would use up.
     "delivery": ("delivery", "delivery"),
-    "sequences": ("sequences", "sequences"),
+    "sequences": ("sequence_stage", "sequences"),
     "examples": ("explore", "explore"),
     "deep": ("schemathesis_stage", "deep"),
 }

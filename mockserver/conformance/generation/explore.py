@@ -16,7 +16,11 @@ from mockserver.conformance.generation import stages
 from mockserver.conformance.generation.constraints import assumed_domains
 from mockserver.conformance.generation.feedback import Novelty, informative_variations
 from mockserver.conformance.generation.isolated_hypothesis import each, isolated_hypothesis, quiet
-from mockserver.conformance.generation.metamorphic import Relation, related_problems, relations_of
+from mockserver.conformance.generation.related_answers import (
+    Relation,
+    related_problems,
+    relations_of,
+)
 from mockserver.conformance.generation.request_strategies import Broken, RequestStrategies, any_of
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.valid import valid_request

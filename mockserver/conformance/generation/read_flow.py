@@ -20,7 +20,7 @@ from mockserver.conformance.discovery.token_routes import (
     bridge_routes,
     default_amount_of,
 )
-from mockserver.conformance.generation.flow import FlowRun, OperationFlow
+from mockserver.conformance.generation.shrunk_sequences import FlowRun, OperationFlow
 from mockserver.conformance.generation.stages import READS
 from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.exchange import Exchange

@@ -24,7 +24,7 @@ from mockserver.conformance.checks.tickets import TicketEntry, entries
 from mockserver.conformance.discovery.amount_units import attempts, plain_attempt
 from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.discovery.token_routes import default_amount_of
-from mockserver.conformance.generation.flow import FlowRun, OperationFlow
+from mockserver.conformance.generation.shrunk_sequences import FlowRun, OperationFlow
 from mockserver.conformance.generation.stages import ORDERS, TICKETS, TRANSFERS, adopt_service_time
 from mockserver.conformance.requests.probe_labels import FILTERS, SOLVED
 from mockserver.conformance.requests.valid import fresh_address, valid_request

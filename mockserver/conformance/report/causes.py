@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from mockserver.conformance.checks.rule import Finding, Outcome, Rule
-from mockserver.conformance.report.shown_exchanges import ReportedExchange
+from mockserver.conformance.report.exchanges_and_curl import ReportedExchange
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import UNJUDGED, Verdict, fails
 from mockserver.contract import Basis

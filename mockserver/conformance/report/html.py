@@ -14,6 +14,7 @@ from string import Formatter
 
 from mockserver import __version__
 from mockserver.conformance.report.causes import Cause
+from mockserver.conformance.report.exchanges_and_curl import ReportedExchange
 from mockserver.conformance.report.highlighting import (
     MarkedSpan,
     answer_spans,
@@ -22,8 +23,7 @@ from mockserver.conformance.report.highlighting import (
 )
 from mockserver.conformance.report.masking import BodyText
 from mockserver.conformance.report.model import Report
-from mockserver.conformance.report.reproductions import command_again
-from mockserver.conformance.report.shown_exchanges import ReportedExchange
+from mockserver.conformance.report.rule_reruns import command_again
 from mockserver.conformance.verdict import FINDINGS, UNJUDGED, UNREACHED, Verdict
 from mockserver.fast_dataclass import grouped
 from mockserver.mock_headers import policy_hash

@@ -7,8 +7,8 @@ from mockserver import __version__
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.report.causes import Cause
 from mockserver.conformance.report.coverage import Coverage, Share
+from mockserver.conformance.report.exchanges_and_curl import ReportedExchange
 from mockserver.conformance.report.model import Report
-from mockserver.conformance.report.shown_exchanges import ReportedExchange
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Basis
 from mockserver.jsontext import Json, picked

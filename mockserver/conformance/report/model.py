@@ -21,10 +21,10 @@ from mockserver.conformance.report.causes import (
     worst_first,
 )
 from mockserver.conformance.report.coverage import Coverage
+from mockserver.conformance.report.exchanges_and_curl import ReportedExchange, reported
 from mockserver.conformance.report.follow_on_findings import Explanation, explanations
 from mockserver.conformance.report.masking import masker_for, visible
 from mockserver.conformance.report.rule_explanation import ground_of
-from mockserver.conformance.report.shown_exchanges import ReportedExchange, reported
 from mockserver.conformance.result import INTERRUPTED, Result
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.exchange import Exchange

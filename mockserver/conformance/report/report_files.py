@@ -9,7 +9,7 @@ from mockserver.conformance.report.ci_formats import as_github, as_junit, as_sar
 from mockserver.conformance.report.html import as_html
 from mockserver.conformance.report.json_report import as_json
 from mockserver.conformance.report.model import Report
-from mockserver.conformance.report.reproductions import as_pytest, saved_lines
+from mockserver.conformance.report.rule_reruns import as_pytest, saved_lines
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.fast_dataclass import dataclass
 from mockserver.suggestions import did_you_mean

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, TypedDict, TypeGuard
 
 from mockserver import file_formats
-from mockserver.clock import ClockRefused, Duration, parse_duration, parse_instant
 from mockserver.conformance.option_table import OPTIONS, SWITCHED, Option, OptionKind
 from mockserver.conformance.options import Options, with_generation
 from mockserver.conformance.requests.user_probes import read_saved
@@ -22,6 +21,7 @@ from mockserver.errors import InvalidFile
 from mockserver.signing import wallet_signatures
 from mockserver.signing.wallet_libraries import SigningUnavailable
 from mockserver.suggestions import did_you_mean
+from mockserver.times_and_durations import ClockRefused, Duration, parse_duration, parse_instant
 from mockserver.userfiles import NotReadable, trusting
 
 _OTHERWISE = {"request_time": "request_ms", "allow_hosts": "hosts"}

@@ -2,7 +2,6 @@
 
 from dataclasses import field, replace
 
-from mockserver.clock import EXAMPLE_START_MS
 from mockserver.conformance.session.request_draft import Draft
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import NotJson
@@ -14,6 +13,7 @@ from mockserver.signing.keyring import (
     EXAMPLE_WALLET_KEY,
 )
 from mockserver.signing.wallet_libraries import SigningUnavailable
+from mockserver.times_and_durations import EXAMPLE_START_MS
 
 MOST_TICKETS = 4
 """How many of the tickets that a list shows are looked up."""

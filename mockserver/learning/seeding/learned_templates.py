@@ -9,7 +9,6 @@ from functools import cache
 from typing import Any
 
 from mockserver import jsontext
-from mockserver.clock import duration
 from mockserver.contract import Contract, ContractSource, ids
 from mockserver.contract.load import has_succeeded
 from mockserver.engine.order_statuses import Status
@@ -38,6 +37,7 @@ from mockserver.scenarios.template_names import (
     is_blank,
     route_texts,
 )
+from mockserver.times_and_durations import duration
 
 COURSES = {"v1": "as-recorded-v1", "v2": "as-recorded"}
 _SUBMITS = {ids.ORDER: "v2", ids.V1_ORDER: "v1"}

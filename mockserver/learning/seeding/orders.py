@@ -5,7 +5,7 @@ from dataclasses import field, replace
 from decimal import Decimal
 from typing import Any
 
-from mockserver.clock import ClockMode, duration, wall_ms
+from mockserver.clock import ClockMode, wall_ms
 from mockserver.contract import Contract, ContractSource, ids, sentence
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.order_courses import COURSES
@@ -20,6 +20,7 @@ from mockserver.operations import OPERATIONS
 from mockserver.responders.dialect_contracts import Contracts
 from mockserver.scenarios import load_scenario
 from mockserver.server.resimulation import with_credentials
+from mockserver.times_and_durations import duration
 
 RECORDED_COURSE = "as-recorded"
 """The course that new orders take: that of the last recorded order that succeeded."""

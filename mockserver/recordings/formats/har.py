@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from mockserver import __version__, jsontext
-from mockserver.clock import iso, parse_instant
 from mockserver.http_messages import PHRASES, Response, pairs_or
 from mockserver.jsontext import Json
 from mockserver.recordings.formats.messages import (
@@ -21,6 +20,7 @@ from mockserver.recordings.formats.messages import (
     request_to,
 )
 from mockserver.recordings.recording import RecordedExchange
+from mockserver.times_and_durations import iso, parse_instant
 
 # Headers of a compressed body, which a HAR holds unpacked.
 _OF_PACKED_BODIES = ("content-encoding", "content-length")

@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from mockserver import file_formats, limits, userfiles
-from mockserver.clock import parse_instant
 from mockserver.errors import InvalidFile, Problem
 from mockserver.fast_dataclass import dataclass
 from mockserver.file_formats import Document
@@ -27,6 +26,7 @@ from mockserver.recordings.formats.messages import (
 from mockserver.recordings.formats.vcr import vcr_exchange
 from mockserver.recordings.formats.wiremock import in_their_turn, wiremock_exchange
 from mockserver.recordings.recording import RecordedExchange
+from mockserver.times_and_durations import parse_instant
 from mockserver.validation import dotted
 
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
-from mockserver.clock import ClockRefused
 from mockserver.http_messages import Headers, Request
+from mockserver.times_and_durations import ClockRefused
 
 T = TypeVar("T")
 Pairs = tuple[tuple[str, str], ...]

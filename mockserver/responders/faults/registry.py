@@ -6,7 +6,6 @@ from decimal import Decimal
 from functools import cache
 
 from mockserver import jsontext, limits
-from mockserver.clock import iso
 from mockserver.contract import Contract
 from mockserver.engine.hashes import derived_int
 from mockserver.engine.scenario import Scenario
@@ -22,6 +21,7 @@ from mockserver.responders.request_subjects import named_by
 from mockserver.responders.responder import Call
 from mockserver.responders.settable import Settable
 from mockserver.suggestions import did_you_mean
+from mockserver.times_and_durations import iso
 
 # Integers, so that chance is the same on every machine.
 _FRACTIONS = 10**12

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from decimal import Decimal
 
-from mockserver.clock import ClockMode, iso
+from mockserver.clock import ClockMode
 from mockserver.engine.order_statuses import Status
 from mockserver.engine.refusal import NothingDue
 from mockserver.engine.world import World
@@ -11,6 +11,7 @@ from mockserver.jsontext import Json
 from mockserver.responders.control_forms import BadControl, duration_ms, instant_ms
 from mockserver.server.control.orders import order_id
 from mockserver.server.control.route import ControlRequest
+from mockserver.times_and_durations import iso
 
 _WAYS = ("advance", "wait", "set", "mode", "next", "runUntil")
 

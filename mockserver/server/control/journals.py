@@ -7,7 +7,6 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from mockserver import jsontext
-from mockserver.clock import iso
 from mockserver.http_messages import Headers
 from mockserver.jsontext import Json, picked
 from mockserver.recordings import RecordedExchange, Recording
@@ -19,6 +18,7 @@ from mockserver.responders.request_subjects import named_by
 from mockserver.responders.responder import SIMULATION
 from mockserver.server.control.route import ControlRequest
 from mockserver.sliced_work import Steps, each, in_slices
+from mockserver.times_and_durations import iso
 from mockserver.worlds import audit as audits
 from mockserver.worlds import verification
 from mockserver.worlds.end_of_test_check import Remedies, complaints, unused

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from mockserver import jsontext
-from mockserver.clock import iso
 from mockserver.engine.order_courses import Policy
 from mockserver.engine.order_service import OrderStates
 from mockserver.engine.order_statuses import Status
@@ -15,6 +14,7 @@ from mockserver.jsontext import Json
 from mockserver.responders.control_forms import BadControl
 from mockserver.server.control.route import ControlRequest
 from mockserver.sliced_work import in_slices
+from mockserver.times_and_durations import iso
 from mockserver.worlds.audit import Money
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.order_story import story_of

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 
 from mockserver import jsontext, limits, scenarios
-from mockserver.clock import iso
 from mockserver.engine.outages import Direction, Window
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
 from mockserver.responders.control_forms import BadControl, instant_ms
 from mockserver.server.control.route import ControlRequest
 from mockserver.suggestions import did_you_mean
+from mockserver.times_and_durations import iso
 from mockserver.worlds.outage_windows import times_of, window_of
 
 _MOST = limits.OUTAGES.most

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from mockserver import jsontext, markdown
-from mockserver.clock import EXAMPLE_START_MS, ClockMode
+from mockserver.clock import ClockMode
 from mockserver.engine.reserved_values import RESERVED
 from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import Headers, Request
@@ -16,6 +16,7 @@ from mockserver.server.control.route import Row
 from mockserver.server.control.route_table import ROWS
 from mockserver.server.service import Service
 from mockserver.signing.keyring import EXAMPLE_ADDRESS
+from mockserver.times_and_durations import EXAMPLE_START_MS
 
 _MOST_ITEMS, _MOST_TEXT = 2, 160
 _HOST = ("Host", "127.0.0.1")

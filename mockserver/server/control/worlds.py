@@ -8,10 +8,11 @@ from types import MappingProxyType
 from typing import Any
 
 from mockserver import jsontext
-from mockserver.clock import ClockMode, iso, parse_duration
+from mockserver.clock import ClockMode
 from mockserver.jsontext import Json
 from mockserver.responders.control_forms import BadControl, instant_ms
 from mockserver.server.control.route import ControlRequest, NotAllowed, ServerState
+from mockserver.times_and_durations import iso, parse_duration
 from mockserver.worlds.hosted import HostedWorld, UnknownWorld, WorldAway
 from mockserver.worlds.world_token import WorldToken
 

@@ -20,8 +20,8 @@ from mockserver.worlds.audit.followed import (
 from mockserver.worlds.audit.lost import lost_deposits
 from mockserver.worlds.audit.money_traffic import Evidence
 from mockserver.worlds.audit.paid import misdirected
-from mockserver.worlds.audit.quoted import misquoted
-from mockserver.worlds.audit.received import short
+from mockserver.worlds.audit.received_less_than_quoted import short
+from mockserver.worlds.audit.uses_of_quotes import misquoted
 
 _ABOUT = """\
 What `crosschain-mock audit` reports. Names choose kinds: `audit two-orders`, `--without short`,

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from mockserver.clock import iso
 from mockserver.engine.order_courses import Policy
 from mockserver.engine.order_statuses import Status
 from mockserver.engine.orders import OrderView
+from mockserver.times_and_durations import iso
 from mockserver.worlds.audit.finding import Finding, Money
 from mockserver.worlds.audit.finding_texts import money, of_order, paid
 from mockserver.worlds.audit.money_traffic import Evidence

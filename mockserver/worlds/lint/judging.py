@@ -7,12 +7,12 @@ from itertools import chain
 from typing import Any
 
 from mockserver import limits
-from mockserver.clock import ClockRefused
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.responders.control_forms import BadControl, duration_ms
 from mockserver.sliced_work import Steps, at_once
 from mockserver.suggestions import did_you_mean
+from mockserver.times_and_durations import ClockRefused
 from mockserver.wording import counted, lint_lines
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.judgement import Judgement, counted_up_to

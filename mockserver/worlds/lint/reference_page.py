@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from mockserver import markdown
-from mockserver.clock import duration
+from mockserver.times_and_durations import duration
 from mockserver.worlds.lint.finding import LimitUnit, LintLevel, LintRule
 from mockserver.worlds.lint.rule_table import RULES
 

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from mockserver.conformance.generation.sequences import FLOWS
+from mockserver.conformance.generation.sequence_stage import FLOWS
 from mockserver.conformance.generation.stages import stage_rules
 from mockserver.conformance.options import MOST_EDGES
 from mockserver.contract import load

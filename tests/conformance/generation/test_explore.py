@@ -6,7 +6,7 @@ from mockserver.conformance import generation
 from mockserver.conformance.generation import check_installed
 from mockserver.conformance.generation.constraints import constraints_of
 from mockserver.conformance.generation.explore import explore
-from mockserver.conformance.generation.sequences import sequences
+from mockserver.conformance.generation.sequence_stage import sequences
 from mockserver.conformance.generation.stages import (
     GENERATED,
     accepted_though_broken,

@@ -8,7 +8,7 @@ import pytest
 
 from mockserver.conformance.generation import submission_flows
 from mockserver.conformance.generation.read_flow import ReadFlow
-from mockserver.conformance.generation.sequences import FLOWS
+from mockserver.conformance.generation.sequence_stage import FLOWS
 from mockserver.conformance.generation.submission_flows import SubmissionFlow
 from mockserver.contract import load
 

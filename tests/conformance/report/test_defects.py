@@ -14,7 +14,7 @@ import pytest
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.model import report_of
 from mockserver.conformance.report.report_files import FORMATS
-from mockserver.conformance.report.reproductions import as_pytest
+from mockserver.conformance.report.rule_reruns import as_pytest
 from mockserver.conformance.result import DoesNotConform
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.target import Target

@@ -15,7 +15,7 @@ from mockserver.conformance.report.coverage import coverage_of
 from mockserver.conformance.report.masking import Masker, masked, masker_for
 from mockserver.conformance.report.model import report_of
 from mockserver.conformance.report.report_files import FORMATS
-from mockserver.conformance.report.reproductions import as_pytest, saved_lines
+from mockserver.conformance.report.rule_reruns import as_pytest, saved_lines
 from mockserver.conformance.result import Result
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.exchange import Answer, Exchange, NoAnswer

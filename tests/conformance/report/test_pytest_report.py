@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mockserver.conformance import run
 from mockserver.conformance.report.model import report_of
 from mockserver.conformance.report.report_files import Destination, destination_of, write
-from mockserver.conformance.report.reproductions import as_pytest
+from mockserver.conformance.report.rule_reruns import as_pytest
 from mockserver.conformance.session.target import UnsafeOrWrong
 from tests.blind.edits import boom, put, when
 from tests.blind.regions import digits

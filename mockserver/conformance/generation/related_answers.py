@@ -9,13 +9,13 @@ from decimal import Decimal
 
 from mockserver.conformance.checks.all_rules import RULES
 from mockserver.conformance.checks.answered_quotes import AnsweredQuote, quote_of
-from mockserver.conformance.checks.judged_exchanges import is_its_own
-from mockserver.conformance.checks.metamorphic import (
+from mockserver.conformance.checks.equal_and_similar_requests import (
     differences,
     less_for_more,
     second_output,
     unlike_its_parts,
 )
+from mockserver.conformance.checks.judged_exchanges import is_its_own
 from mockserver.conformance.checks.quotes_compared import gained
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts

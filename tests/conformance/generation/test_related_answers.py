@@ -4,7 +4,7 @@ import pytest
 
 from mockserver import contract as contracts
 from mockserver.conformance.generation.explore import explore
-from mockserver.conformance.generation.metamorphic import relations_of
+from mockserver.conformance.generation.related_answers import relations_of
 from tests.blind.edits import at, drop, put, times, when
 from tests.blind.rows import Row
 from tests.blind.serve import blind_service

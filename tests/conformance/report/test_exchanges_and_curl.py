@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from mockserver.conformance.report.exchanges_and_curl import reported
 from mockserver.conformance.report.masking import masker_for
-from mockserver.conformance.report.shown_exchanges import reported
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.exchange import Answer
 from mockserver.conformance.session.request_draft import Draft

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from mockserver.conformance.checks.rule import Outcome
-from mockserver.conformance.generation.flow import FlowRun, OperationFlow
 from mockserver.conformance.generation.isolated_hypothesis import isolated_hypothesis
 from mockserver.conformance.generation.read_flow import ReadFlow
+from mockserver.conformance.generation.shrunk_sequences import FlowRun, OperationFlow
 from mockserver.conformance.generation.stages import is_answered
 from mockserver.conformance.generation.submission_flows import OrderFlow, TicketFlow, TransferFlow
 from mockserver.conformance.options import Options

@@ -3,7 +3,7 @@ from collections import Counter
 import pytest
 
 from mockserver.conformance import run
-from mockserver.conformance.generation.sequences import FLOWS, sequences
+from mockserver.conformance.generation.sequence_stage import FLOWS, sequences
 from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.verdict import Verdict
 from mockserver.testing import running

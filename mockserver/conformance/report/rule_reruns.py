@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from mockserver.conformance.generation.stages import GENERATED, SAVED, STAGES
 from mockserver.conformance.report.causes import Cause
+from mockserver.conformance.report.exchanges_and_curl import variable_of
 from mockserver.conformance.report.model import Report
-from mockserver.conformance.report.shown_exchanges import variable_of
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Layer
 from mockserver.http_messages import is_loopback

@@ -10,7 +10,7 @@ from mockserver.operations.deposit_transactions import Reverted, order_in
 from mockserver.worlds.audit.finding import Finding, Money
 from mockserver.worlds.audit.finding_texts import of_order
 from mockserver.worlds.audit.money_traffic import Evidence, Submission
-from mockserver.worlds.audit.quoted import fitting_quotes, making
+from mockserver.worlds.audit.uses_of_quotes import fitting_quotes, making
 from mockserver.worlds.claims_and_expectations import State
 
 # How much less than quoted may arrive before it counts: rounding and small moves of prices.
