@@ -24,11 +24,12 @@ from pathlib import Path
 
 from benchmarks.orders import WALLET, order_body
 from mockserver import __version__
-from mockserver.clock import ClockMode, parse_instant
+from mockserver.clock import ClockMode
 from mockserver.http_messages import Headers, Request, Response
 from mockserver.server.assembly import Settings, build
 from mockserver.server.process import rarely_collected
 from mockserver.server.service import Service
+from mockserver.times_and_durations import parse_instant
 
 _SIGNED = Headers([("Evmaddress", WALLET), ("Signature", "ab" * 65)])
 _USDT = "0xfd086bc7cd5c481dcc9c85ebe478a1c0b69fcbb9"

@@ -11,12 +11,13 @@ import time
 import tracemalloc
 from collections.abc import Callable
 
-from mockserver.clock import ClockMode, parse_instant
+from mockserver.clock import ClockMode
 from mockserver.engine.orders import OrderGeneration, OrderKind
 from mockserver.engine.submission import OrderRequest
 from mockserver.http_messages import Request
 from mockserver.scenarios import load_calendar
 from mockserver.server.assembly import Settings, build
+from mockserver.times_and_durations import parse_instant
 from mockserver.worlds.hosted import HostedWorld
 
 _WALLET = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"

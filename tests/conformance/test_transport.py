@@ -203,6 +203,29 @@ def test_a_kept_connection_is_used_until_its_other_end_closes_it(answers):
     assert len(accepted) == 2 // answers
 
 
+def test_what_is_sent_beside_a_kept_connection_has_its_own_and_leaves_that_open():
+    with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as pool:
+
+        def serve():
+            kept, _ = listener.accept()
+            for is_beside in (False, True, False):
+                connection = listener.accept()[0] if is_beside else kept
+                connection.recv(65_536)
+                connection.sendall(COUNTED + b"{}")
+                if is_beside:
+                    connection.close()
+            kept.close()
+
+        serving = pool.submit(serve)
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with transport(url) as client, client.kept_connection():
+            assert client.send("v2", CHAINS).body == b"{}"
+            with client.beside_kept():
+                assert client.send("v2", CHAINS).body == b"{}"
+            assert client.send("v2", CHAINS).body == b"{}"
+        serving.result(PATIENCE_S)
+
+
 def test_what_refuses_a_body_before_it_is_read_has_answered():
     with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as pool:
 

@@ -25,7 +25,7 @@ from mockserver.wording import counted
 
 FIRST_LISTS = (ids.CHAINS, ids.ASSETS)
 # One answer that differs once may be a busy moment; two are not.
-_FEWEST_FLICKERS = 2
+FEWEST_FLICKERS = 2
 # What was submitted and is known once may not be unknown at the next look.
 KNOWN_ONCE = {
     ids.CHECK: "v2.check-order",
@@ -63,6 +63,10 @@ class RepeatedAnswers:
         self._reported: set[tuple[str, str]] = set()
         self._touched: set[str] = set()
         self._targets: list[RepeatedRequest] = []
+        # Lists that lacked something right after a submission, and not later.
+        self._short: list[Exchange] = []
+        # Whether a list stays compressed once it was, by operation; absent while not asked for.
+        self._stays_compressed: dict[str, bool] = {}
 
     def _ask(self, target: RepeatedRequest, draft: Draft) -> Exchange | None:
         self._touched.add(target.operation.id)
@@ -83,7 +87,8 @@ class RepeatedAnswers:
             return ""
         if exchange.answer.status == LENGTH_REQUIRED:
             return ""  # HTTP lets a server insist on a length.
-        if is_coded_unasked(exchange) and not is_coded_unasked(target.sameness.first):
+        is_news = not self._stays_compressed.get(target.operation.id)
+        if is_news and is_coded_unasked(exchange) and not is_coded_unasked(target.sameness.first):
             return "the body is compressed, which was not requested"
         if knows_no_chunks(exchange):
             return "the body comes in chunks, which HTTP/1.0 does not know"
@@ -199,7 +204,7 @@ class RepeatedAnswers:
             ]
 
     def _report_flickers(self) -> None:
-        if sum(map(len, self._flickers.values())) < _FEWEST_FLICKERS:
+        if sum(map(len, self._flickers.values())) < FEWEST_FLICKERS:
             return
         for operation_id, flickers in self._flickers.items():
             if self._findings[operation_id] or not flickers:

@@ -33,18 +33,18 @@ from mockserver.conformance.generation.delivery_forms import (
 from mockserver.conformance.generation.equal_answers import Sameness
 from mockserver.conformance.generation.equal_requests import (
     alternating,
-    conditions_of,
     equal_requests,
     stale_validators,
 )
+from mockserver.conformance.generation.kept_connections import KeptConnections, RequestInForms
 from mockserver.conformance.generation.repeated_answers import (
     FIRST_LISTS,
-    RepeatedAnswers,
     RepeatedRequest,
     coding_of,
     is_busy,
     is_coded_unasked,
 )
+from mockserver.conformance.generation.repeated_heads import RepeatedHeads
 from mockserver.conformance.generation.similar_requests import (
     distance,
     nearest,
@@ -83,11 +83,8 @@ _KEPT_LESS_THAN_S = {
     **dict.fromkeys(ids.LISTS, _DAY_S + 1),
 }
 
-# What is asked for again, and the forms that it is asked in.
-_Row = tuple[RepeatedRequest, tuple[tuple[str, DeliveryEdit], ...]]
 
-
-class RepeatedReads(RepeatedAnswers):
+class RepeatedReads(KeptConnections, RepeatedHeads):
     """Asks for what the plan has read: in other forms, on one connection, and side by side."""
 
     def __init__(self, session: Session, reads: Sequence[Operation], kept: int) -> None:
@@ -126,6 +123,10 @@ class RepeatedReads(RepeatedAnswers):
             turn = alternating(every) if target.operation.id in V2_LISTS else None
             if turn and not self._findings[target.operation.id]:
                 message = "the list changes, and changes back, under the same version"
+                short = next((each for each in every[1:] if each in self._short), None)
+                if short is not None:
+                    message += ": items are missing right after a submission"
+                    turn = every[every.index(short) - 1], short
                 self._finds(target, message, turn, "data.list", "lists.version", "alternating")
 
     def _begin(self) -> None:
@@ -260,6 +261,29 @@ class RepeatedReads(RepeatedAnswers):
                     # This operation alone refuses what it does not know.
                     del changes[LONGER_QUERY]
                 self._narrowed(target, words, changes)
+        self._plain_lists()
+
+    def _plain_lists(self) -> None:
+        """Ask plainly for lists that came compressed, once each: a cache may keep them so."""
+        for target in [each for each in self._targets if each.label == "usual"]:
+            operation_id, first = target.operation.id, target.sameness.first
+            accepted = (
+                each
+                for each in equal_requests(self._context, first)
+                if coding_of(each) != "identity" and not is_coded_unasked(each)
+            )
+            is_list = operation_id in ids.LISTS and operation_id not in self._stays_compressed
+            before = next(accepted, None) if is_list and not is_coded_unasked(first) else None
+            plain = None if before is None else self._ask(target, target.make())
+            if before is None or plain is None:
+                continue
+            again = self._ask(target, target.make()) if is_coded_unasked(plain) else None
+            stays = again is not None and is_coded_unasked(again)
+            self._stays_compressed[operation_id] = stays
+            if again is not None and stays:
+                message = f"{COMPRESSED} before: the body is compressed, which was not requested"
+                exchanges = (first, before, again)
+                self._finds(target, message, exchanges, "", "delivery.forms", COMPRESSED)
 
     def _narrowed(
         self, target: RepeatedRequest, words: str, changes: Mapping[str, DeliveryEdit]
@@ -339,7 +363,7 @@ class RepeatedReads(RepeatedAnswers):
                 message = f"HEAD fails, where GET is answered: {in_words(again)}"
                 self._finds(target, message, (again,), "HTTP status", "delivery.head", "HEAD")
             elif head is not None and head.answer.status == target.sameness.first.answer.status:
-                self._judge_length(target, head)
+                self._judge_head(target, head)
             # A cache may keep the head, which has no body, for whoever asks next.
             self._as_others(target)
             self._judge_tags(target)
@@ -348,44 +372,6 @@ class RepeatedReads(RepeatedAnswers):
             slash = self._ask(target, replace(draft, path=f"{target.operation.path}/"))
             if slash is not None and slash.succeeded:
                 self._look(target, slash, "a slash at the end of the path")
-
-    def _judge_length(self, target: RepeatedRequest, head: Exchange) -> None:
-        """Report a length of nothing, where GET has a body: who trusts it asks for nothing."""
-        body = target.sameness.first.answer.body
-        if body and (head.answer.header("Content-Length") or "").strip() == "0":
-            message = f"HEAD says that the answer has no bytes, GET has {len(body)}"
-            exchanges, place = (target.sameness.first, head), "HTTP headers"
-            self._finds(target, message, exchanges, place, "delivery.head", "length")
-
-    def _judge_tags(self, target: RepeatedRequest) -> None:
-        """Ask with validators, where answers have some: their own, and those of other answers."""
-        usual = target.sameness.first
-        own = conditions_of(usual)
-        if not own:
-            return
-        known = self._ask(target, with_headers(**own)(target.make()))
-        if known is not None and known.answer.status != 304:
-            self._look(target, known, "validators of the same answer")
-        others = [each for each in self._targets if each.operation is target.operation]
-        pairs = [(each, usual) for each in others if each is not target]
-        # And what it was answered once, when that was something else.
-        before = [each for each in equal_requests(self._context, usual) if each.body != usual.body]
-        pairs += [(target, each) for each in before[:1]]
-        for each, first in pairs:
-            # Two of one second share a date, so that only tags tell them apart.
-            tag = first.answer.header("ETag")
-            if not tag or each.sameness.first.answer.body == first.answer.body:
-                continue
-            exchange = self._ask(each, with_headers(If_None_Match=tag)(each.make()))
-            if exchange is None or exchange.answer.status != 304:
-                continue
-            now = self._ask(each, each.make())
-            if now is not None and now.answer.body != first.answer.body:
-                message = (
-                    "HTTP 304 (not modified) to a client that has the answer to something else"
-                )
-                place, fact = "HTTP status", "delivery.validators"
-                self._finds(each, message, (first, exchange), place, fact, "tag of another")
 
     def _turned(self) -> None:
         """Ask for the other direction in the same amount: no rate is that of its own reverse."""
@@ -411,7 +397,9 @@ class RepeatedReads(RepeatedAnswers):
         """Ask for everything in a row on a connection that stays open, twice if need be."""
         self._unsigned()
         rows = self._in_browsers()
-        wrong = self._wrong(self._on_one_connection(rows))
+        sent = self._on_one_connection(rows)
+        self._judge_worn_out(sent)
+        wrong = self._wrong(sent)
         plain = [(target, ()) for target, _ in rows]
         again = self._wrong(self._on_one_connection(plain)) if wrong else []
         if again:
@@ -421,14 +409,15 @@ class RepeatedReads(RepeatedAnswers):
         for target, *_ in wrong:
             for part, change in edits[id(target)]:
                 self._confirmed(target, partial(applied, target.make(), change), part)
+        self._plain_lists()
 
-    def _in_browsers(self) -> list[_Row]:
+    def _in_browsers(self) -> list[RequestInForms]:
         """Return everything with what is nearest to it right behind, in a form of its own.
 
         All of it is compressed, for which a cache may have a key of its own; and behind an input
         as long, a cache that looks at the front of a query knows no other.
         """
-        rows = list[_Row]()
+        rows = list[RequestInForms]()
         packed, long = (COMPRESSED, self._compressed), (LONGER_QUERY, LONG_INPUT)
         for target in self._targets:
             is_far = target.label == "other" and self._takes_further_inputs(target)
@@ -440,15 +429,6 @@ class RepeatedReads(RepeatedAnswers):
         usual = [row for row in signed if row[0].succeeded][:1]
         count = sum(row[0].operation is each[0].operation for row in rows for each in usual)
         return [*rows, *rows[:_AGAIN], *usual * (_IN_A_ROW - count)]
-
-    def _on_one_connection(
-        self, rows: Sequence[_Row]
-    ) -> list[tuple[RepeatedRequest, Exchange | None]]:
-        with self._session.transport.kept_connection():
-            return [
-                (target, self._ask(target, applied(target.make(), *(edit for _, edit in edits))))
-                for target, edits in rows
-            ]
 
     def _unsigned(self) -> None:
         """Ask without a signature right behind a signed request, on one connection."""

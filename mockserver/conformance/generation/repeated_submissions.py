@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 from mockserver.conformance.checks.judged_exchanges import in_words, is_refused_now_and_then
+from mockserver.conformance.checks.lists import items_without_prices
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.checks.submission_timelines import (
     ORDER,
@@ -15,11 +16,13 @@ from mockserver.conformance.checks.submission_timelines import (
 )
 from mockserver.conformance.checks.tickets import entries
 from mockserver.conformance.generation.delivery_forms import FORMS_OF_SUBMISSIONS, escaped_body
+from mockserver.conformance.generation.equal_requests import equal_requests
 from mockserver.conformance.generation.repeated_answers import (
     FIRST_LISTS,
     KNOWN_ONCE,
     LENGTH_REQUIRED,
     RepeatedAnswers,
+    RepeatedRequest,
     is_busy,
 )
 from mockserver.conformance.requests.probe_labels import FILTERS
@@ -42,6 +45,9 @@ _KINDS = (ORDER, V1_ORDER, TICKET)
 _KEYS = shipped_facts().names["words"]["keys"]
 # What the hash of a deposit is called where a valid request is made about it.
 _DEPOSIT = {ids.TICKET: "hash"}
+_AFTER_SUBMISSION = "a submission right before"
+# Caches of lists are filled again within milliseconds.
+_SETTLING_MS = 400
 
 
 class RepeatedSubmissions(RepeatedAnswers):
@@ -93,7 +99,7 @@ class RepeatedSubmissions(RepeatedAnswers):
                     message = f"submitted twice at the same time: {in_words(exchange)}"
                     self._finds_in(operation, message, (exchange,), "refusals.no-breakdown")
                     break
-            self._lists_after()
+            self._lists_after(operation)
             if ended is not None:
                 self._look_after_its_ticket(ended, other)
             newest = self._forms_of_submission(operation, kind, accepted)
@@ -216,11 +222,37 @@ class RepeatedSubmissions(RepeatedAnswers):
                 what = f"what was there before is refused ({in_words(exchange)})"
                 flickers.append((known, exchange, what))
 
-    def _lists_after(self) -> None:
+    def _lists_after(self, operation: Operation) -> None:
+        """Ask for the lists right after a submission; where items are missing, once they are back,
+        after another one: what alternates under one version is told.
+        """
+        short = list[tuple[RepeatedRequest, Exchange, Exchange]]()
         for target in [each for each in self._targets if each.operation.id in FIRST_LISTS]:
+            first = target.sameness.first
+            before = [first, *equal_requests(self._context, first)][-1]
             exchange = self._ask(target, target.make())
-            if exchange is not None:
-                self._look(target, exchange, "a submission right before")
+            if exchange is not None and _is_short_of(before, exchange):
+                short.append((target, before, exchange))
+            elif exchange is not None:
+                self._look(target, exchange, _AFTER_SUBMISSION)
+        if short:
+            self._session.transport.wait(_SETTLING_MS)
+        back = list[RepeatedRequest]()
+        for target, before, exchange in short:
+            now = self._ask(target, target.make())
+            if now is not None and _is_short_of(before, now):
+                self._look(target, now, _AFTER_SUBMISSION)
+            elif now is not None:
+                back.append(target)
+                self._short.append(exchange)
+                if difference := self._differs(target, exchange):
+                    self._flicker(target, exchange, difference)
+        about = {_DEPOSIT.get(operation.id, "deposit"): fresh_hash(self._context, "lists after")}
+        draft = if_known(valid_request, self._context, operation.id, **about) if back else None
+        if draft is not None and self._session.transport.writes_left:
+            self._sender.send(operation.id, draft)
+            for target in back:
+                self._ask(target, target.make())
 
 
 def _ended_order(context: RunContext) -> Exchange | None:
@@ -238,3 +270,10 @@ def _deposit_of(order: Exchange) -> dict[str, str]:
     if "fromChain" not in paid or "certHash" not in paid:
         return {}
     return {"chain": str(paid["fromChain"]), "hash": str(paid["certHash"])}
+
+
+def _is_short_of(before: Exchange, now: Exchange) -> bool:
+    """Tell whether items of a list are missing, and nothing else has changed in it."""
+    is_same_version = before.data.get("version") == now.data.get("version")
+    is_less = items_without_prices(now) < items_without_prices(before)
+    return now.succeeded and is_same_version and is_less

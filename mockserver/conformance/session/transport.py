@@ -145,6 +145,15 @@ class Transport:
             for connection in tuple(self._open):
                 self._end(connection)
 
+    @contextmanager
+    def beside_kept(self) -> Iterator[None]:
+        """Send what follows on connections of its own, while the kept one stays open."""
+        is_kept, self._is_kept = self._is_kept, False
+        try:
+            yield
+        finally:
+            self._is_kept = is_kept
+
     def _admitted(
         self, generation: str, request: Request, leaving: Callable[[], None] | None
     ) -> str:

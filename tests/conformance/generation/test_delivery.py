@@ -17,7 +17,7 @@ from mockserver.conformance import Verdict, run
 from tests.blind.service_six import catalogue
 from tests.blind.service_six.counting import service_six
 from tests.blind.service_six.flaws import FAULTS, VARIATIONS, Flaw
-from tests.blind.service_six.infrastructure import count
+from tests.blind.service_six.infrastructure import count, of_connection
 from tests.blind.service_six.service import RefusalError
 
 RULE = "same-answer-in-every-delivery"
@@ -88,6 +88,7 @@ def deep(*values):
         deep("v1-tokens-kept-without-vary", "Vary does not name the header chain"),
         deep("wildcard-accept-refused", "with all types of applications accepted"),
         ("connection-stays-authenticated", "it is taken behind a signed one on a connection"),
+        ("compressed-from-cache", "compression accepted before: the body is compressed"),
     ],
 )
 @pytest.mark.deep(quick=2)
@@ -357,6 +358,43 @@ def test_a_list_that_comes_and_goes_under_one_version_is_told():
     assert findings_about(Flaw("", frozenset({"getAssets"}), {"data": once})) == []
 
 
+def short_after_orders(*, turns=None, for_good=False, **changes):
+    """Return a list of tokens that lacks some in the first answer after these orders, or each."""
+
+    def data(call, value):
+        memory = call.service.memory
+        if call.operation == "submitOrder":
+            memory["is short"] = turns is None or count(call, "orders") in turns
+        elif memory.get("is short"):
+            memory["is short"] = for_good
+            value["list"] = value["list"][::2]
+            value.update(changes)
+
+    return Flaw("short", frozenset({"submitOrder", "getAssets"}), {"data": data})
+
+
+def test_a_list_that_is_short_right_after_each_submission_is_told():
+    ((operation, _, finding),) = findings_about(short_after_orders(), arm_writes=True)
+    assert operation == "v2.getAssets"
+    assert "items are missing right after a submission" in finding.message
+
+
+@pytest.mark.parametrize("changes", [{}, deep({"version": 1000})])
+def test_a_list_that_changes_for_good_after_an_order_is_not(changes):
+    flaw = short_after_orders(for_good=True, **changes)
+    assert findings_about(flaw, arm_writes=True) == []
+
+
+def test_a_list_that_is_short_after_one_order_alone_is_not():
+    with service_six(catalogue.flaw(None)) as url:
+        result = run(url, only=RULE, edges=False, examples=0, arm_writes=True, patience="0s")
+    orders = [each for each in result.exchanges if each.operation.id == "v2.submitOrder"]
+    planned = sum(each.probe.stage != "delivery" for each in orders)
+    # Three are submitted at the same time, before the lists are asked for.
+    flaw = short_after_orders(turns=range(planned + 1, planned + 4))
+    assert findings_about(flaw, arm_writes=True) == []
+
+
 def out_of_service(when, words="chain BNB is suspended"):
     """Refuse requests that name a chain at some turns of those that do."""
 
@@ -516,9 +554,66 @@ def test_heads_tags_and_compression_are_held_against_the_first_answer():
     assert [text for text in messages["v2.getChain"] if "which was not requested" in text]
 
 
+def headed(operations, around=None, **headers):
+    """Answer HEAD with these headers in place of those of GET; None leaves one out."""
+
+    async def wrap(call, answer):
+        response = await answer()
+        if call.request.method != "HEAD":
+            return response
+        shown = {"Content-Type": "application/json", "Content-Length": str(len(response.body))}
+        shown |= {name.replace("_", "-"): value for name, value in headers.items()}
+        return web.Response(headers={name: value for name, value in shown.items() if value})
+
+    return Flaw("", frozenset(operations.split()), {"wrap": wrap}, around)
+
+
+EVERY_LIST = "getChain getAssets getAssetsByChain getSupportChains getSupportTokens"
+
+
+@pytest.mark.parametrize(
+    ("headers", "words"),
+    [
+        ({"Content_Type": "text/html"}, "Content-Type is text/html in the answer to HEAD, and "),
+        ({"Content_Length": "9"}, "Content-Length is 9 in the answer to HEAD, and "),
+    ],
+)
+def test_head_says_of_each_list_what_get_does(headers, words):
+    told = findings_about(headed(EVERY_LIST, **headers))
+    assert {operation.partition(".")[2] for operation, *_ in told} == {*EVERY_LIST.split()}
+    assert all(finding.message.startswith(words) for *_, finding in told)
+
+
+def test_head_may_leave_out_what_get_shows_and_each_length_may_be_another():
+    assert not findings_about(headed(EVERY_LIST, Content_Length=None))
+    assert not findings_about(headed(EVERY_LIST, Content_Type="Application/JSON; charset=utf-8"))
+    # Whoever counts requests in each answer has no length that GET always has.
+    counts = Flaw(
+        "",
+        frozenset({"getChain"}),
+        {"data": lambda call, data: {**data, "x": "x" * count(call, "n")}},
+    )
+    assert not findings_about(headed("getChain", counts, Content_Length="9"))
+
+
 def test_right_tags_and_compression_that_was_accepted_are_not_blamed():
     right = together(VARIATIONS["etags-that-are-right"], VARIATIONS["gzip-where-accepted"])
     assert not findings_about(right)
+
+
+def test_a_list_that_is_compressed_once_to_who_does_not_ask_is_not_one_that_stays_so():
+    async def wrap(call, answer):
+        memory, accepted = call.service.memory, call.request.headers.get("Accept-Encoding", "")
+        is_packed = "gzip" in accepted or memory.get("was packed", False)
+        memory["was packed"] = "gzip" in accepted
+        response = await answer()
+        if not is_packed:
+            return response
+        headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+        return web.Response(body=gzip.compress(response.body), headers=headers)
+
+    told = findings_about(Flaw("", frozenset({"getChain"}), {"wrap": wrap}))
+    assert not [finding for *_, finding in told if "accepted before" in finding.message]
 
 
 def test_an_order_is_known_on_each_connection():
@@ -551,6 +646,51 @@ def test_an_order_that_has_ended_stays_where_a_ticket_is_about_its_deposit(fault
 def test_orders_that_are_looked_up_at_the_same_time_are_told_apart(fault):
     told = told_armed(fault, "accepted-orders-are-known")
     assert any("this is the answer to another request" in each for each in told) is bool(fault)
+
+
+def worn_out(status, headers=(), *, is_out=lambda call, turn: turn > 12):
+    """Return a service that answers so where it is out, by the turn on a connection."""
+
+    async def wrap(call, answer):
+        memory = of_connection(call)
+        turn = memory["turn"] = memory.get("turn", 0) + 1
+        is_busy = is_out(call, turn)
+        return web.Response(status=status, headers=dict(headers)) if is_busy else await answer()
+
+    return Flaw("worn out", steps={"wrap": wrap})
+
+
+@pytest.mark.parametrize("status", [503, deep(502)])
+def test_a_connection_that_is_worn_out_is_told_where_new_ones_are_answered(status):
+    ((_, _, finding),) = findings_about(worn_out(status))
+    assert f"after 12 requests all it answers is HTTP {status}" in finding.message
+    # Signed quotes alone travel that often on one connection.
+    of_one = replace(worn_out(status), operations={"getCrossChainQuote"})
+    ((operation, _, finding),) = findings_about(of_one)
+    assert operation == "v1.getCrossChainQuote"
+
+
+def busy_from_the_twelfth_on(call, turn):
+    """Be busy for everybody, for fifty requests from the first that is late on its connection."""
+    late = call.service.memory.get("late", 0) or (turn > 12 and 1)
+    call.service.memory["late"] = late and late + 1
+    return 0 < late < 50
+
+
+@pytest.mark.parametrize(
+    "busy",
+    [
+        worn_out(429),
+        worn_out(503, {"Retry-After": "0"}),
+        worn_out(503, is_out=busy_from_the_twelfth_on),
+        worn_out(503, is_out=lambda call, _: count(call, "all") % 3 == 0),
+        worn_out(503, is_out=lambda call, _: count(call, "all") % 50 in (0, 1, 2)),
+        worn_out(503, is_out=lambda call, _: count(call, "all") > 190),
+    ],
+)
+def test_a_service_that_is_busy_on_every_connection_is_not(busy):
+    told = [finding.message for *_, finding in findings_about(busy)]
+    assert not [message for message in told if "a connection that is used again" in message]
 
 
 def test_a_server_may_insist_on_the_length_of_a_body():
