@@ -210,6 +210,13 @@ _ESCAPES: Mapping[str, Callable[[str], str]] = {
 
 
 @cached
+def _texts_of(exchange: Exchange) -> tuple[str, ...]:
+    """Return the texts of a list, each once."""
+    # Addresses of pictures have escapes of their own.
+    return tuple(dict.fromkeys(text for text in texts_in(exchange.body) if "://" not in text))
+
+
+@cached
 def _listed_texts(context: RunContext) -> dict[str, Exchange]:
     """Return each text of the lists with an answer that has it."""
     return {
@@ -217,9 +224,7 @@ def _listed_texts(context: RunContext) -> dict[str, Exchange]:
         for operation_id in ids.LISTS
         for exchange in context.of(operation_id)
         if exchange.succeeded
-        for text in texts_in(exchange.body)
-        # Addresses of pictures have escapes of their own.
-        if "://" not in text
+        for text in _texts_of(exchange)
     }
 
 
@@ -232,8 +237,8 @@ def lists_have_no_escapes_of_other_formats(context: RunContext, operation: Opera
         if not exchange.succeeded:
             continue
         yield JUDGED
-        for text in dict.fromkeys(texts_in(exchange.body)):
-            for how, undo in _ESCAPES.items() if text in texts else ():
+        for text in _texts_of(exchange):
+            for how, undo in _ESCAPES.items():
                 once = undo(text)
                 if once != text and once in texts:
                     message = f"{text[:60]!r} is {once[:60]!r} with {how}"
@@ -399,10 +404,8 @@ def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Findings:
     if 0 < movement.gas < movement.least_gas:
         message = f"the gas limit is {movement.gas}, and nodes take no such transaction with less"
         yield Finding(f"{message} than {movement.least_gas}", cause="gas")
-    put, decimals = (
-        required_members.value(amounts.number(body.get("amount"))),
-        required_members.value(token.decimals),
-    )
+    put = required_members.value(amounts.number(body.get("amount")))
+    decimals = required_members.value(token.decimals)
     required_members.skip_unless(put > 0)
     wanted = amounts.units_of(put, decimals)
     if movement.units != wanted:

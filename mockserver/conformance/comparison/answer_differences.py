@@ -176,9 +176,9 @@ def _outcome_in_words(exchange: Exchange) -> str:
 
 
 def media_type(exchange: Exchange) -> str:
-    """Return the media type of an answer, without parameters."""
-    text = exchange.answer.header("Content-Type") or "none"
-    return text.partition(";")[0].strip().lower()
+    """Return the media type of an answer as differences name it."""
+    is_named = exchange.answer.header("Content-Type")
+    return exchange.answer.media_type if is_named else "none"
 
 
 def differences(

@@ -65,7 +65,7 @@ def forms_of_clients(
     `cookies` are sent back; `media_type` is that of the answers so far.
     """
     forms = {words: _with_headers(headers) for words, headers in _HEADERS.items()}
-    if not media_type.lower().startswith("application/"):
+    if not media_type.startswith("application/"):
         del forms[_APPLICATION]
     if cookies:
         forms["cookies"] = _with_headers({"Cookie": cookies})

@@ -317,7 +317,7 @@ class RepeatedReads(KeptConnections, RepeatedHeads):
         """Ask as clients of other kinds do, without what the service need not answer alike."""
         cookies = cookies_for(self._context.exchanges, target.sameness.first)
         further = self._takes_further_inputs(target)
-        media_type = target.sameness.first.answer.header("Content-Type") or ""
+        media_type = target.sameness.first.answer.media_type
         changes = forms_of_clients(target.make(), cookies, media_type, takes_further=further)
         while True:
             exchange = self._ask(target, applied(target.make(), *changes.values()))

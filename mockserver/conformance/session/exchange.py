@@ -84,6 +84,11 @@ class Answer:
         wanted = name.lower()
         return next((value for sent, value in self.headers if sent.lower() == wanted), None)
 
+    @property
+    def media_type(self) -> str:
+        """The media type in lower case, without parameters; empty where none is named."""
+        return (self.header("Content-Type") or "").partition(";")[0].strip().lower()
+
 
 class Exchange(Cached):
     """A request for an operation and its answer, under the name of its probe."""
