@@ -52,6 +52,7 @@ from mockserver.conformance.generation.similar_requests import (
     owner_of,
     query_turned,
     steepness,
+    twin_request,
     varied,
 )
 from mockserver.conformance.requests.valid import plain_or_unknown
@@ -188,11 +189,12 @@ class RepeatedReads(KeptConnections, RepeatedHeads):
         latest = {request_key(each): each for each in every if each.succeeded}
         latest.pop(request_key(first), None)
         others = sorted(latest.values(), key=lambda exchange: not is_over(exchange))
-        draft = if_known(other_request, self._context, operation, others)
-        second = None if draft is None else self._sender.send(operation.id, draft)
-        if second is not None and second.succeeded:
-            others.append(second)
-            self._judge_twins(operation, first, second)
+        for make in (twin_request,) if others else (other_request, twin_request):
+            draft = if_known(make, self._context, operation)
+            second = None if draft is None else self._sender.send(operation.id, draft)
+            if second is not None and second.succeeded:
+                others.append(second)
+                self._judge_twins(operation, first, second)
         if not others:
             return
         self._near[operation.id] = nearest(first, others)

@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.inventory import inventory_of
-from mockserver.conformance.discovery.token_routes import v1_chain_pair
-from mockserver.conformance.requests.valid import first_chains, valid_request
+from mockserver.conformance.discovery.token_routes import addressed_tokens, v1_chain_pair
+from mockserver.conformance.requests.valid import first_chains, fresh_address, valid_request
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.probe_names import EdgeKind
@@ -25,12 +25,12 @@ _SHOWN = 8
 _OTHER_DIGITS = str.maketrans("0123456789abcdefABCDEF", "123456789abcdef0bcdefa")
 
 
-def other_request(context: RunContext, operation: Operation, known: Sequence[Exchange]) -> Draft:
-    """Return a request for something else than usual, or than what is known. Raises `NotRun`."""
+def other_request(context: RunContext, operation: Operation) -> Draft:
+    """Return a request for something else than usual. Raises `NotRun`."""
     if operation.id == ids.BALANCE:
-        return valid_request(context, operation.id, address=_twin_of(context.caller.address))
-    if known:
-        raise NotRun("others were asked for already")
+        somebody, tokens = fresh_address(context, "delivery"), addressed_tokens(context)
+        asset = context.draw("balances of others").choice(tokens)
+        return valid_request(context, operation.id, address=somebody, asset=asset)
     if operation.amount is not None:
         return valid_request(context, operation.id, times=3)
     if operation.id == ids.OF_CHAIN:
@@ -39,6 +39,13 @@ def other_request(context: RunContext, operation: Operation, known: Sequence[Exc
     if operation.id == ids.V1_TOKENS:
         return valid_request(context, operation.id, chain=v1_chain_pair(context)[-1].name)
     raise NotRun("nothing else is known to ask for")
+
+
+def twin_request(context: RunContext, operation: Operation) -> Draft:
+    """Return a request about an address that is shortened like ours. Raises `NotRun`."""
+    if operation.id != ids.BALANCE:
+        raise NotRun("it shows nothing of an address")
+    return valid_request(context, operation.id, address=_twin_of(context.caller.address))
 
 
 def owner_of(exchange: Exchange) -> str:
