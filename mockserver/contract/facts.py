@@ -241,13 +241,15 @@ class Statuses:
     """The statuses in which orders of a generation stop, as texts.
 
     In a `held` status an order stays until something from outside moves it on, such as a ticket. A
-    `final` status never changes again; `paid` is the final one of an order that has paid all. In
-    any other status an order goes on by itself.
+    `final` status never changes again; `paid` is the final one of an order that has paid all,
+    and `failed` are those of one that has paid nothing. In any other status an order goes on by
+    itself.
     """
 
     paid: str
     held: tuple[str, ...]
     final: tuple[str, ...]
+    failed: tuple[str, ...]
     basis: Basis
 
     @property

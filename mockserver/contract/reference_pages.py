@@ -299,12 +299,15 @@ def _facts(register: FactRegister, rules: Mapping[str, Sequence[str]]) -> Iterat
     )
     yield from ("", "## Statuses of orders", "")
     yield from table(
-        ("generation", "has paid all", "held", "final", "source"),
+        ("generation", "has paid all", "held", "final", "failed", "source"),
         (
             (
                 name,
                 statuses.paid,
-                *(", ".join(part) or "none" for part in (statuses.held, statuses.final)),
+                *(
+                    ", ".join(part) or "none"
+                    for part in (statuses.held, statuses.final, statuses.failed)
+                ),
                 str(statuses.basis),
             )
             for name, statuses in register.statuses.items()

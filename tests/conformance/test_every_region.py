@@ -67,6 +67,7 @@ SUBMITTING = [
     ("timestamps-are-seconds-and-go-on", "order-time-an-hour-ahead"),
     ("timestamps-are-seconds-and-go-on", "order-time-of-last-year"),
     ("order-ids-are-unique", "solana-deposits-fold-case"),
+    ("ticket-ids-are-unique", "ticket-hashes-compared-without-case"),
     ("failure-has-a-reason", "orders-to-solana-fail-without-reason"),
     ("each-order-pays-about-its-worth", "orders-of-kas-pay-a-unit"),
     ("each-order-pays-about-its-worth", "orders-pay-below-their-minimum"),
@@ -316,11 +317,11 @@ def test_nothing_is_said_of_the_service_without_faults():
     assert held == set(RULES) - {"failure-has-a-reason"}
 
 
-def with_examples(fault, rule, examples):
+def with_examples(fault, rule, examples, **options):
     """Return a run with a rule about all requests beside, for which edges are asked for."""
     with service_six(catalogue.flaw(fault)) as url:
         rules = (rule, "each-listed-chain-is-served")
-        return run(url, only=rules, edges=True, examples=examples, delivery=False)
+        return run(url, only=rules, edges=True, examples=examples, delivery=False, **options)
 
 
 def told_by(result):
@@ -401,3 +402,18 @@ def test_with_more_examples_orders_are_from_and_to_each_token_and_each_chain():
     for on, indexes in ends:
         assert chains <= on
         assert {str(row[0]) for row in several} <= indexes
+
+
+def test_with_more_examples_v1_orders_pay_on_each_chain_of_a_token_that_is_on_another():
+    rule, order = "failed-v1-orders-pay-nothing", "v1.submitCrossChain"
+    result = with_examples("v1-orders-to-fusion-fail-and-pay", rule, 12, arm_writes=True)
+    assert told_by(result) == {rule}
+    chains = [
+        {place.partition(":")[0] for place in places.split()} for _, _, _, _, places in world.TOKENS
+    ]
+    every = [{v1 for v1, nick in world.V1_NAMES.items() if nick in each} for each in chains]
+    assert set().union(*(each for each in every if len(each) > 1)) <= {
+        exchange.members["toChain"]
+        for exchange in result.exchanges
+        if exchange.operation.id == order and exchange.succeeded
+    }

@@ -13,6 +13,7 @@ from tests.conformance.pack import (
     named,
     rejudged,
 )
+from tests.conftest import HASH
 
 VIOLATION, OBSERVED, ASSUMED = (
     Verdict.VIOLATION,
@@ -43,6 +44,8 @@ def test_nothing_is_submitted_and_judged_where_writes_are_not_armed(server):
         ("order-of-another", "each-order-is-told-for-itself", CHECK, VIOLATION),
         ("order-reason-on-success", "success-has-no-reason", CHECK, ASSUMED),
         ("order-failure-without-reason", "failure-has-a-reason", CHECK, ASSUMED),
+        ("order-fails-and-pays", "failed-orders-pay-nothing", CHECK, ASSUMED),
+        ("v1-order-fails-and-pays", "failed-v1-orders-pay-nothing", DETAIL, ASSUMED),
         ("order-hash-missing", "success-has-a-hash", CHECK, OBSERVED),
         ("execution-hash-cut", "success-has-a-hash", CHECK, OBSERVED),
         ("order-hash-changes", "success-has-a-hash", CHECK, VIOLATION),
@@ -124,6 +127,19 @@ def test_a_break_is_told(server, fault, rule, operation, verdict):
 def test_another_answer_the_second_time_is_told(probe, change, rule, verdict):
     told = rejudged({probe: {**data_of(probe), **change}}, named(rule))
     assert [one.verdict for one in told.values()] == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("paid", "payout", "verdict"),
+    [("7", HASH, ASSUMED), ("7", "", Verdict.HOLDS), ("0", HASH, Verdict.HOLDS)],
+)
+def test_an_order_that_failed_shows_no_payment(paid, payout, verdict):
+    probe, v1 = f"{CHECK}/poll 6", f"{DETAIL}/usual"
+    failed = {"status": "Failed", "amountOut": paid, "execHash": payout}
+    order = {**data_of(v1)["order"], "status": 3, "toAmount": paid, "toHash": payout or None}
+    answers = {probe: {**data_of(probe), **failed}, v1: {"order": order}}
+    rules = named("failed-orders-pay-nothing", "failed-v1-orders-pay-nothing")
+    assert [one.verdict for one in rejudged(answers, rules).values()] == [verdict] * 2
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ from mockserver.conformance.checks.submission_timelines import (
     is_known,
     is_one,
     keeps_its_end,
+    pays_nothing_where_it_failed,
     time_of,
 )
 from mockserver.conformance.discovery import amounts
@@ -292,6 +293,13 @@ def failure_has_a_reason(_: RunContext, exchange: Exchange) -> Findings:
     """An order that failed gives the reason."""
     if exchange.data.get("reason") == "":
         yield Finding(f"reason of an order that is {exchange.text('status')} is empty")
+
+
+@_PACK.critical("orders.failed")
+@counting(vacuous="no order failed while it was looked at")
+def failed_orders_pay_nothing(context: RunContext, operation: Operation) -> Judgements:
+    """An order that failed does not show a payment."""
+    return pays_nothing_where_it_failed(context, operation)
 
 
 @_PACK.critical("orders.amount-out", reads=(ids.ORDER, ids.BRIDGE))

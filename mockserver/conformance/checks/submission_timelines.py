@@ -19,6 +19,7 @@ from mockserver.conformance.checks.judged_exchanges import (
     says_it_is_away,
 )
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
+from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.member_roles import scalar, text
 from mockserver.conformance.requests.all_probes import probes_of
 from mockserver.conformance.requests.probe_labels import SOLVED
@@ -57,7 +58,7 @@ class Submitted:
     the answer to a submission, where it stands at `place`; with `always_numbered` every answer has
     to show it. `key` is the input that it is looked up by. `status` reads a look-up, at
     `status_place`; statuses in `final` never change, nor do the `facts` that come with them, and
-    those in `resting` not by waiting.
+    those in `resting` not by waiting. In `failed` nothing was paid.
     """
 
     called: str
@@ -72,6 +73,7 @@ class Submitted:
     named: Mapping[str, ProbeNames] = field(default_factory=dict)
     final: tuple[str, ...] = ()
     resting: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
     always_numbered: bool = True
 
@@ -189,6 +191,7 @@ ORDER = Submitted(
     named=look_ups_of_named(ids.CHECK),
     final=ORDER_STATUSES.final,
     resting=ORDER_STATUSES.resting,
+    failed=ORDER_STATUSES.failed,
     facts=("execHash", "amountOut", "reason"),
 )
 V1_ORDER = Submitted(
@@ -204,6 +207,7 @@ V1_ORDER = Submitted(
     named=look_ups_of_named(ids.V1_DETAIL),
     final=V1_ORDER_STATUSES.final,
     resting=V1_ORDER_STATUSES.resting,
+    failed=V1_ORDER_STATUSES.failed,
     always_numbered=False,
 )
 TICKET = Submitted(
@@ -435,3 +439,18 @@ def keeps_its_end(context: RunContext, operation: Operation, cause: str = "") ->
                 break
             if what.is_over(exchange):
                 yield JUDGED
+
+
+def pays_nothing_where_it_failed(context: RunContext, operation: Operation) -> Judgements:
+    what = _BY_OPERATION[operation.id]
+    for exchange in chain(*what.lines(context)):
+        status, data = what.status(exchange), exchange.member("data")
+        if status not in what.failed:
+            continue
+        yield JUDGED
+        paid, payout = scalar(data, "paid"), text(scalar(data, "payout"))
+        # What was to be paid may stay there; a transaction without an amount may have reverted.
+        if amounts.number(paid) and payout:
+            message = f"the {what.called} is {status!r}, and pays {paid} by {payout[:70]!r}"
+            yield Finding(message, (exchange,), what.status_place)
+            return

@@ -31,6 +31,7 @@ from mockserver.conformance.checks.submission_timelines import (
     is_known,
     is_one,
     keeps_its_end,
+    pays_nothing_where_it_failed,
 )
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.inventory import inventory_of
@@ -268,6 +269,13 @@ def v1_success_has_a_hash(context: RunContext, _: Operation) -> Judgements:
 def final_v1_statuses_stay(context: RunContext, operation: Operation) -> Judgements:
     """A v1 order with a final status keeps it."""
     return keeps_its_end(context, operation)
+
+
+@_PACK.critical("orders.failed")
+@counting(vacuous="no v1 order failed while it was looked at")
+def failed_v1_orders_pay_nothing(context: RunContext, operation: Operation) -> Judgements:
+    """A v1 order that failed does not show a payment."""
+    return pays_nothing_where_it_failed(context, operation)
 
 
 @_PACK.critical("v1-orders.number", ids.V1_ORDER)

@@ -498,9 +498,10 @@ def _cells(context: RunContext, operation: Operation) -> Iterator[EdgeSubject]:
     Raises `NotRun`.
     """
     operation_id = operation.id
-    if operation_id == ids.ORDER:
-        shown = [about["route"] for _, about in submissions(context, ids.ORDER) if "route" in about]
-        for label, about, is_sound in orders_of_each(context, shown):
+    if operation_id in (ids.ORDER, ids.V1_ORDER):
+        every = submissions(context, operation_id)
+        shown = [about["route"] for _, about in every if "route" in about]
+        for label, about, is_sound in orders_of_each(context, operation_id, shown):
             yield Edge(f"each: {label}", EdgeKind.ROUTE, sound=is_sound), about
     if operation_id not in POOLS:
         return

@@ -10,7 +10,12 @@ from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import accepted, plain_attempt
 from mockserver.conformance.discovery.inventory import ListedChain, inventory_of
 from mockserver.conformance.discovery.member_roles import folded
-from mockserver.conformance.discovery.token_routes import TokenRoute, bridges, v1_bridges
+from mockserver.conformance.discovery.token_routes import (
+    TokenRoute,
+    bridges,
+    v1_bridges,
+    v1_bridges_by_twins,
+)
 from mockserver.conformance.requests.covering import (
     ends_of,
     feature_lister,
@@ -50,7 +55,7 @@ _HASH_FORMS = {
 
 
 def orders_of_each(
-    context: RunContext, shown: Iterable[TokenRoute]
+    context: RunContext, operation_id: str, shown: Iterable[TokenRoute]
 ) -> Iterator[tuple[str, dict[str, Any], bool]]:
     """Yield what orders are about that have each token and each chain at either end, but for what
     is shown; and whether they have to be taken.
@@ -58,7 +63,9 @@ def orders_of_each(
     Each order may be one that somebody pays for, so it shows as much as it can.
     """
     known = {end for route in shown for end in ends_of(route)}
-    drawn = in_random_order(context, "each of orders", bridges(context))
+    routes = {ids.ORDER: bridges, ids.V1_ORDER: v1_bridges_by_twins}[operation_id](context)
+    drawn = in_random_order(context, f"each of {operation_id}", routes)
+    # Each chain of v1 is an EVM chain.
     chains = {chain.name: chain for chain in inventory_of(context).offered if chain.evm is False}
     for label, route in smallest_cover(
         drawn, lambda each: [end for end in ends_of(each) if end not in known]
@@ -108,7 +115,7 @@ def submissions(context: RunContext, operation_id: str) -> Iterator[EdgeSubject]
             elsewhere.append(subject["route"])
             yield edge, subject
         # Whether these are taken is not judged, so that each can be about another route.
-        orders = orders_of_each(context, elsewhere)
+        orders = orders_of_each(context, ids.ORDER, elsewhere)
         further = (about for _, about, _ in orders if "deposit" not in about)
         channels = {
             f"channel of {_LONG} characters": "x" * _LONG,
@@ -220,8 +227,11 @@ def _tickets(context: RunContext) -> Iterator[EdgeSubject]:
     for chain in [chain for chain in chains if chain not in alike[_SOME_EVM_CHAINS:]]:
         form, spelled = hash_forms(context, chain)[0]
         # How hashes of other chains are spelled is not published.
-        edge = Edge(f"hash {form} on {chain.name}", EdgeKind.ROUTE, sound=chain.evm is True)
-        yield edge, {"chain": chain.name, "hash": spelled}
+        label, about = f"hash {form} on {chain.name}", {"chain": chain.name, "hash": spelled}
+        yield Edge(label, EdgeKind.ROUTE, sound=chain.evm is True), about
+        if form == "in base58":
+            cased = {**about, "hash": _other_case(spelled)}
+            yield Edge(f"{label}, in other letters", sound=False), cased
     yield Edge(f"hash of {_LONG} characters", sound=False), {"hash": "9" * _LONG}
 
 

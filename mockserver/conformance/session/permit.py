@@ -24,7 +24,7 @@ class Arming:
     """
 
     writes: bool = False
-    most: int = 250
+    most: int = 300
     confirmed: tuple[str, ...] = ()
 
 
