@@ -97,6 +97,8 @@ class Request:
     body: bytes = b""
     version: str = field(default="1.1", repr=False, compare=False)
     """Of HTTP, that it is sent in; which one a request arrived in makes no difference."""
+    is_absolute: bool = field(default=False, repr=False, compare=False)
+    """Whether it is sent with the whole address as its target (RFC 9112, 3.2.2)."""
     prepared: Any = field(default=None, repr=False, compare=False)
     """What was made of a long body before the request is answered, or why nothing could be."""
     raw: bytes = field(default=b"", init=False, repr=False, compare=False)

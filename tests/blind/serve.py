@@ -1,6 +1,7 @@
 """The second service on a socket: for tests, and by hand with ``python -m tests.blind.serve``."""
 
 import argparse
+import re
 import sys
 import threading
 import time
@@ -36,7 +37,9 @@ class _Handler(BaseHTTPRequestHandler):
         headers = dict(self.headers.items())
         method = "GET" if self.command == "HEAD" else self.command
         try:
-            answer = self.server.service.receive(method, self.path, headers, body)
+            # Without what stands before the path where the target is a whole address.
+            target = re.sub(r"^https?://[^/]*", "", self.path)
+            answer = self.server.service.receive(method, target, headers, body)
         except Exception as error:
             self.server.failures.append(error)
             raise

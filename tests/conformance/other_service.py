@@ -14,6 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from mockserver.server.aiohttp_requests import plain_target
+
 Data = dict[str, Any]
 CHAINS = {"Ether": "ETHEREUM-1", "Harbour": "HARBOUR-7", "Lagoon": "LAGOON-9", "Sands": "SANDS-4"}
 """nickName and chain name; requests for tokens take either."""
@@ -318,7 +320,8 @@ def other_service(faults: dict[str, Callable[[Data], Data]] | None = None) -> It
         def answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             with lock:
-                status, envelope = service.answer(self.command, self.path, self.headers, body)
+                target = plain_target(self.path)
+                status, envelope = service.answer(self.command, target, self.headers, body)
             raw = json.dumps(envelope, default=float).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")

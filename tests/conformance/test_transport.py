@@ -15,6 +15,7 @@ import pytest
 from mockserver.clock import ticks_ms
 from mockserver.conformance.session.exchange import NoAnswer
 from mockserver.conformance.session.permit import Arming, Limits, Permit, Refusing, Spent
+from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.session.target import Target, UnsafeOrWrong, target_of
 from mockserver.conformance.session.transport import Transport
 from mockserver.contract import load
@@ -56,6 +57,13 @@ def test_a_request_leaves_as_it_was_drafted():
     assert came.startswith("GET /v1/getPrice?chain=a%00b&symbol=%25+%2B HTTP/1.1\r\n")
     assert "X-A: 1\r\n" in came
     assert "X-A: 2\r\n" in came
+
+
+def test_the_whole_address_is_the_target_where_that_is_drafted():
+    draft = Draft(raw_query="chain=BNB", is_absolute=True)
+    with raw_server(saying(http(OK))) as server, transport(f"{server.url}/w/a") as client:
+        client.send("v2", draft.request(load().operation("v2.getPrice")))
+        assert server.lines == [f"GET {server.url}/w/a/v1/getPrice?chain=BNB HTTP/1.1"]
 
 
 def test_a_base_path_is_kept_in_front():

@@ -11,6 +11,7 @@ from mockserver.conformance.session.request_draft import JSON_TYPE, Draft
 
 _ORIGIN, _VALIDATORS, _RANGE = "the origin of a page", "validators of an old copy", "a range"
 _MANY, _EXPECT, _OLDER = "40 further headers", "a body that waits for 100", "HTTP/1.0"
+_ABSOLUTE = "the whole address as its target"
 _APPLICATION = "all types of applications accepted"
 _OTHER_COPY = '"never-sent-by-this-service"'
 # Inputs of no operation: in forms, and with characters, that are seen less often.
@@ -65,6 +66,8 @@ def forms_of_clients(
     `cookies` are sent back; `media_type` is that of the answers so far.
     """
     forms = {words: _with_headers(headers) for words, headers in _HEADERS.items()}
+    # As to a proxy: each server has to take it (RFC 9112, 3.2.2).
+    forms[_ABSOLUTE] = lambda draft: replace(draft, is_absolute=True)
     if not media_type.startswith("application/"):
         del forms[_APPLICATION]
     if cookies:

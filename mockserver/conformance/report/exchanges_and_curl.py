@@ -73,6 +73,7 @@ class ReportedExchange:
     is_wallet_signed: bool
     own_keys: bool
     version: str
+    is_absolute: bool
 
     @property
     def url(self) -> str:
@@ -118,6 +119,7 @@ class ReportedExchange:
         url = literal(_behind(self.address, self.target))
         words = ["curl", "-sS", "-i", "--max-time", "30", *_literally(masked(url))]
         words += ["--http1.0"] if self.version == "1.0" else []
+        words += ["--request-target", self._quoted(url)] if self.is_absolute else []
         if self.method == "HEAD":
             words.append("--head")
         elif self.method != ("POST" if self.sent.size or bodiless else "GET"):
@@ -263,6 +265,7 @@ def reported(
         and wallet_signatures.well_formed(request.headers.get("Signature", "")),
         own_keys=own_keys,
         version=request.version,
+        is_absolute=request.is_absolute,
     )
 
 

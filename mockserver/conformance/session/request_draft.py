@@ -20,7 +20,8 @@ class Draft:
     """The inputs of a request: headers and query parameters as text, body fields as JSON.
 
     `raw_body` and `raw_query` replace what would be made of the fields; `method` and `path` what
-    the operation has; `content_type` is that of a body, `version` that of HTTP.
+    the operation has; `content_type` is that of a body, `version` that of HTTP. With
+    `is_absolute` the whole address is its target.
     """
 
     headers: Mapping[str, Json] = field(default_factory=dict)
@@ -32,6 +33,7 @@ class Draft:
     path: str | None = None
     content_type: str = JSON_TYPE
     version: str = "1.1"
+    is_absolute: bool = False
 
     def part(self, location: str) -> Mapping[str, Json]:
         """Return the inputs of a location: `headers`, `query` or `body`."""
@@ -64,7 +66,7 @@ class Draft:
                 f"{_quoted(name)}={_quoted(_text(v))}" for name, v in self.query.items()
             )
         path = self.path or operation.path
-        return Request(method, path, query, Headers(sent), body, self.version)
+        return Request(method, path, query, Headers(sent), body, self.version, self.is_absolute)
 
     def _with(self, location: str, part: Mapping[str, Json]) -> "Draft":
         changes: dict[str, Any] = {location: part}

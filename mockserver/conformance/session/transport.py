@@ -384,7 +384,8 @@ def _head_of(request: Request, parts: SplitResult, *, keeps: bool) -> bytes:
         added["Content-Length"] = str(len(request.body))
     if not keeps:
         added["Connection"] = "close"
-    lines = [f"{request.method} {parts.path}{request.target} HTTP/{request.version}"]
+    before = f"{parts.scheme}://{host}" if request.is_absolute else ""
+    lines = [f"{request.method} {before}{parts.path}{request.target} HTTP/{request.version}"]
     lines += [f"{name}: {value}" for name, value in added.items() if name not in sent]
     lines += [
         f"{name}: {value}" for name, value in sent.items_sent if value or name not in _OWN_HEADERS

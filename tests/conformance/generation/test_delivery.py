@@ -493,6 +493,10 @@ def refusing(sends, answered):
         (lambda request: "'" in request.path_qs, "further inputs with other characters"),
         (lambda request: "select" in request.path_qs, "further inputs with other characters"),
         (lambda request: request.version.minor == 0, "HTTP/1.0"),
+        (
+            lambda request: request.raw_path.startswith("http://"),
+            "the whole address as its target",
+        ),
     ],
 )
 @pytest.mark.deep(quick=2)

@@ -50,6 +50,8 @@ def exchange(operation_id=QUOTE, *, number=1, body=b"", answer=None, label="made
         request.get("query", ""),
         Headers(request.get("headers", ())),
         body,
+        request.get("version", "1.1"),
+        request.get("is_absolute", False),
     )
     came = answer or Answer(
         200,

@@ -102,6 +102,12 @@ def test_a_head_request_does_not_wait_for_a_body(listening):
     assert arrived(listening, line_of(one, listening))[0] == "HEAD /v1/getChain HTTP/1.1"
 
 
+def test_the_version_and_the_whole_address_are_sent_again(listening):
+    one = exchange("v2.getPrice", query="chain=BNB", version="1.0", is_absolute=True)
+    first, _, _ = arrived(listening, line_of(one, listening))
+    assert first == f"GET {listening.url}/v1/getPrice?chain=BNB HTTP/1.0"
+
+
 def test_a_post_without_body_and_a_body_without_type(listening):
     one = exchange(V1_QUOTE)
     first, headers, body = arrived(listening, line_of(one, listening))
