@@ -214,6 +214,22 @@ def test_a_body_is_compressed_only_where_that_was_asked():
     assert of_server(plain, "no-unasked-compression").verdict is Verdict.HOLDS
 
 
+@pytest.mark.parametrize(
+    ("shown", "verdict"),
+    [
+        *(
+            (text, Verdict.HOLDS)
+            for text in ("0", "120", "Fri, 31 Dec 1999 23:59:59 GMT", "Sun Nov  6 08:49:37 1994")
+        ),
+        *((text, Verdict.DIFFERS_ASSUMPTION) for text in ("-1", "1.5", "soon", "30 s")),
+    ],
+)
+@pytest.mark.parametrize("status", [200, 503])
+def test_a_wait_is_seconds_or_a_date(shown, verdict, status):
+    one = exchange("v2.getChain", answer(GOOD, status, (("Retry-After", shown),)))
+    assert judged("waits-are-seconds-or-a-date", "v2.getChain", one).verdict is verdict
+
+
 def test_equal_requests_have_answers_of_equal_form():
     data = {"version": 1, "list": []}
     one = exchange("v2.getChain", answer({"code": 0, "msg": "success", "data": data}))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from email.utils import parsedate
 
 from mockserver.conformance.checks.check_decorators import counting, each
 from mockserver.conformance.checks.judged_exchanges import (
@@ -33,6 +34,7 @@ _BEYOND_ASCII = re.compile(rb"[\x80-\xff]|\\u00[89a-fA-F]|\\u[1-9a-fA-F]")
 _SINGLE_BYTES = ("latin-1", "cp1252")
 # text/json and application/problem+json are JSON as well.
 _JSON = re.compile(r"(?:application|text)/(?:[\w.+-]+\+)?json", re.ASCII)
+_DIGITS = re.compile("[0-9]+")
 # Headers that differ between two requests which mean the same.
 _STAMPS = ("timestamp", "signature")
 # A service that is busy answers so, at most to each so many requests.
@@ -125,6 +127,21 @@ def no_unasked_compression(_: RunContext, exchange: Exchange) -> Findings:
     if coding != "identity":
         message = f"the body is compressed ({excerpt(coding)}), which was not requested"
         yield Finding(message, cause=coding[:20])
+
+
+def _that_came(context: RunContext, operation: Operation) -> list[Exchange]:
+    every = sent(context, operation)
+    check_answered(every)
+    return [exchange for exchange in every if exchange.has_answer]
+
+
+@_PACK.minor("http.retry-after", every_exchange=True)
+@each(_that_came, once=True)
+def waits_are_seconds_or_a_date(_: RunContext, exchange: Exchange) -> Findings:
+    """Retry-After is a date, or a whole number of seconds that is not negative."""
+    shown = exchange.answer.header("Retry-After")
+    if shown is not None and not _DIGITS.fullmatch(shown.strip()) and parsedate(shown) is None:
+        yield Finding(f"Retry-After is {excerpt(shown)}", (exchange,), "HTTP headers")
 
 
 @_PACK.minor("http.success", every_exchange=True)
