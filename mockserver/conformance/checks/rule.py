@@ -36,6 +36,10 @@ class Finding:
     should_refuse: bool = False
 
 
+IN_ONE_FORM = "HTTP request"
+"""The place of what shows in a single form of a request, such as a body in chunks."""
+
+
 class JudgedMark(Enum):
     """Says that there was something to judge; what is wrong with it is yielded as findings."""
 

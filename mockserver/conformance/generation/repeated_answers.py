@@ -10,7 +10,7 @@ from mockserver.conformance.checks.judged_exchanges import (
     is_refused_now_and_then,
     says_it_is_away,
 )
-from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.checks.rule import IN_ONE_FORM, Finding
 from mockserver.conformance.discovery.inventory import chains_of
 from mockserver.conformance.generation.client_variants import OLD_COPY, knows_no_chunks
 from mockserver.conformance.generation.equal_answers import Sameness
@@ -133,9 +133,8 @@ class RepeatedAnswers:
         if once_more is None or not repeated:
             self._flicker(target, exchange, difference)
             return False
-        self._finds(
-            target, f"with {how}: {repeated}", (target.sameness.first, once_more), "", "", how
-        )
+        pair = (target.sameness.first, once_more)
+        self._finds(target, f"with {how}: {repeated}", pair, IN_ONE_FORM, "", how)
         return True
 
     def _wrong(

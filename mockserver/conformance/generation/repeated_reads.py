@@ -393,7 +393,8 @@ class RepeatedReads(KeptConnections, RepeatedHeads):
             if steepness(exchange) >= _STEEP and target.sameness.is_answered_by(exchange):
                 message = "the other direction in the same amount has the same answer"
                 fact = f"v2.{_DIRECTED[operation.id]}"
-                self._finds(target, message, (before, exchange), "", fact, "other direction")
+                place = "data.outAmount"
+                self._finds(target, message, (before, exchange), place, fact, "other direction")
 
     def _kept(self) -> None:
         """Ask for everything in a row on a connection that stays open, twice if need be."""

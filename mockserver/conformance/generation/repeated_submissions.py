@@ -5,7 +5,7 @@ from contextlib import nullcontext
 
 from mockserver.conformance.checks.judged_exchanges import in_words, is_refused_now_and_then
 from mockserver.conformance.checks.lists import items_without_prices
-from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.checks.rule import IN_ONE_FORM, Finding
 from mockserver.conformance.checks.submission_timelines import (
     ORDER,
     TICKET,
@@ -142,7 +142,7 @@ class RepeatedSubmissions(RepeatedAnswers):
                 if plain is not None and plain.succeeded:
                     message = f"with {how}: the submission is refused ({in_words(exchange)})"
                     basis = fact_basis("delivery.forms")
-                    finding = Finding(message, (plain, exchange), "", basis, cause=how)
+                    finding = Finding(message, (plain, exchange), IN_ONE_FORM, basis, cause=how)
                     self._findings[operation.id].append(finding)
             elif exchange.succeeded and kind.number(exchange) in map(kind.number, accepted):
                 message = f"with {how}: it is answered as the one before, of another deposit"

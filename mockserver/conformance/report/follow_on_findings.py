@@ -10,12 +10,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import field
 
+from mockserver.conformance.checks.rule import IN_ONE_FORM
 from mockserver.conformance.report.causes import Cause
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import ids
 from mockserver.fast_dataclass import dataclass
 
-# Rules in the order of diagnosis, by stages; of one stage the earlier explain the later.
+# Rules in the order of diagnosis, by stages; of one stage the earlier explain the later. Findings
+# that stand elsewhere than others of their rule have their place behind an `@`.
 _ORDER = (
     # Whether answers arrive.
     (
@@ -59,14 +61,15 @@ _ORDER = (
         "amount-is-read-as-smallest-units bridge-keeps-the-amount output-grows-with-input"
         " v1-output-grows-with-input chain-decimal-is-the-targets call-is-for-the-amount"
         " published-call-is-for-what-was-asked call-pays-the-recipient"
-        " v1-quote-echoes-the-request v1-quote-adds-up usd-value-fits-output"
+        " v1-quote-echoes-the-request v1-quote-adds-up quote-price-is-the-tokens"
+        " usd-value-fits-output"
         " fees-are-smallest-units service-fee-is-a-small-share service-fee-is-its-rate"
         " gas-fee-is-not-a-share minimum-is-not-above-output balance-is-of-the-token"
         " readable-balance-is-the-balance price-is-a-price price-is-of-the-token"
     ),
     # What is compared with them.
     (
-        "price-agrees-with-quotes swap-follows-prices quote-price-is-the-tokens"
+        "price-agrees-with-quotes swap-follows-prices same-answer-in-every-delivery@data.outAmount"
         " v1-prices-are-in-usd call-pays-what-was-quoted"
         " slippage-is-in-hundredths-of-a-percent more-slippage-asks-for-less"
         " v1-quote-is-like-that-of-2.0 there-and-back-gains-nothing more-never-pays-less"
@@ -80,7 +83,7 @@ _PLACES = {
     for stage, names in enumerate(_ORDER)
     for place, name in enumerate(names.split())
 }
-_LISTS, _SUBMITTED = 3, 4
+_ARRIVAL, _FORM, _LISTS, _SUBMITTED = 0, 2, 3, 4
 _REST = len(_ORDER)
 _FLOWS = (
     {ids.ORDER, ids.CHECK},
@@ -124,7 +127,8 @@ def explanations(causes: Iterable[Cause]) -> tuple[Explanation, ...]:
 
 
 def _place(cause: Cause) -> tuple[int, int]:
-    return _PLACES.get(cause.rule.name, (_REST, 0))
+    rule = cause.rule.name
+    return _PLACES.get(f"{rule}@{cause.place}") or _PLACES.get(rule, (_REST, 0))
 
 
 def _explains(earlier: Cause, later: Cause) -> bool:
@@ -137,8 +141,11 @@ def _explains(earlier: Cause, later: Cause) -> bool:
         return True
     if stage == _REST:
         return False
-    if stage > _LISTS and _WORST(earlier.verdict) > _WORST(later.verdict):
+    if stage >= _FORM and stage != _LISTS and _WORST(earlier.verdict) > _WORST(later.verdict):
         # What is assumed does not explain away what is contradicted.
+        return False
+    if stage == _ARRIVAL and earlier.place == IN_ONE_FORM and later_stage != _ARRIVAL:
+        # What was found otherwise was requested in the usual form.
         return False
     if stage == _LISTS:
         return later_stage >= _LISTS and _share_names(earlier, later)

@@ -5,17 +5,19 @@ from itertools import count
 import pytest
 
 from mockserver.conformance import run
-from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.checks.rule import IN_ONE_FORM, Finding
 from mockserver.conformance.report.json_report import facts_of
 from mockserver.conformance.report.model import report_of
 from mockserver.conformance.verdict import Severity, Verdict
 from mockserver.contract import fact_basis
+from tests.blind.edits import put
 from tests.blind.rows import Row
 from tests.blind.serve import blind_service
 from tests.conformance.report.made import exchange, outcome, result, rule
 
 NUMBERS = count(1)
 QUOTE, CHAIN_LIST, PRICE = "v2.getBridgeQuote", "v2.getAssetsByChain", "v2.getPrice"
+OUTPUT, DELIVERY = "data.outAmount", "same-answer-in-every-delivery"
 
 
 def found(name, operation, message, *others, place="", **changes):
@@ -70,6 +72,47 @@ def test_a_server_that_fails_comes_before_whatever_is_wrong_with_its_body(body):
     assert about_its_body.isdisjoint(heads)
     names = {cause.rule.name for cause in first.followers}
     assert "body-is-strict-json" in names or body[:1] in b"n{"
+
+
+CONSTANTS = [("9.99", "data-form"), (5, "data-form"), ("10000000", "bridge-keeps-the-amount")]
+
+
+@pytest.mark.parametrize(("value", "rule_name"), CONSTANTS)
+def test_an_output_that_is_always_the_same_is_wrong_before_it_is_compared(value, rule_name):
+    broken = Row("same", (QUOTE,), "a fault of this test", "4.2", after=put(OUTPUT, value))
+    with blind_service(rows=[broken]) as url:
+        report = report_of(run(url, only=["bridge-keeps-the-amount", "data-form", DELIVERY]))
+    first = next(each for each in report.explained if QUOTE in each.cause.operations)
+    assert (first.cause.rule.name, first.cause.place) == (rule_name, OUTPUT)
+    assert DELIVERY in {cause.rule.name for cause in first.followers}
+
+
+@pytest.mark.parametrize(("place", "heads"), [(IN_ONE_FORM, 2), ("", 1)])
+def test_what_shows_in_one_form_of_a_request_explains_nothing_of_the_usual_form(place, heads):
+    assert heads == len(
+        explained(
+            found(DELIVERY, QUOTE, "with cookies: the request is refused", place=place),
+            found("bridge-keeps-the-amount", QUOTE, "pays a tenth", place=OUTPUT),
+        )
+    )
+
+
+@pytest.mark.parametrize(("fact", "heads"), [("prices.usd", 2), ("resources.v2", 1)])
+def test_a_form_that_was_only_observed_does_not_explain_what_is_documented(fact, heads):
+    assert heads == len(
+        explained(
+            found("data-form", QUOTE, "no name", place="data", basis=fact_basis(fact)),
+            found("bridge-keeps-the-amount", QUOTE, "pays a tenth", place=OUTPUT),
+        )
+    )
+
+
+def test_a_wrong_price_comes_before_the_value_that_it_is_held_against():
+    observed = fact_basis("prices.usd")
+    assert explained(
+        found("usd-value-fits-output", QUOTE, "10 times as much", basis=observed),
+        found("quote-price-is-the-tokens", QUOTE, "9.99", PRICE, basis=observed),
+    ) == [("quote-price-is-the-tokens", "usd-value-fits-output")]
 
 
 def test_what_was_compared_with_a_wrong_answer_follows_from_it():
