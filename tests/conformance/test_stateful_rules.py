@@ -173,11 +173,12 @@ def test_two_v1_orders_of_one_number_are_told():
     assert [one.verdict for one in told.values()] == [OBSERVED]
 
 
-def test_a_v1_order_of_another_amount_is_told():
-    data = data_of(f"{DETAIL}/usual")
+@pytest.mark.parametrize("words", ["usual", "deposit in another case"])
+def test_a_v1_order_of_another_amount_is_told(words):
+    data = data_of(f"{DETAIL}/{words}")
     order = {**data["order"], "fromAmount": "1", "toChain": "NOWHERE"}
     told = rejudged(
-        {f"{DETAIL}/usual": {"order": order}}, named("v1-order-tells-what-was-submitted")
+        {f"{DETAIL}/{words}": {"order": order}}, named("v1-order-tells-what-was-submitted")
     )
     (outcome,) = told.values()
     assert [one.place for one in outcome.findings] == [

@@ -155,6 +155,7 @@ def v1_order_tells_what_was_submitted(context: RunContext, _: Operation) -> Judg
                 message = f"sn is {numbers[1]!r}, submitted as {numbers[0]!r}"
                 basis = fact_basis("v1-orders.number")
                 yield Finding(message, (made, exchange), "data.order.sn", basis)
+        for exchange in _shown(context, made):
             sent_tokens = {"evmAddres": made.members.get("evmAddress"), **made.members}
             for name, echo, sent, same in echoed(exchange, sent_tokens, _ECHOED):
                 # An order may show a member later; until then it is empty.
@@ -167,6 +168,22 @@ def v1_order_tells_what_was_submitted(context: RunContext, _: Operation) -> Judg
                 paid, wanted = scalar(exchange.member("data"), "toToken"), made.members["fromToken"]
                 message = f"toToken is {paid!r}, submitted was {wanted!r}"
                 yield Finding(message, (made, exchange), "data.order.toToken")
+
+
+def _shown(context: RunContext, made: Exchange) -> list[Exchange]:
+    """Return what is shown of an order, also where its transaction is spelled in another case."""
+    names = {"hash": "certHash", "evmAddress": "evmAddres", "chain": "fromChain"}
+    sent = {"evmAddres": made.members.get("evmAddress"), **made.members}
+    shown = V1_ORDER.answered(context, made.probe)
+    for exchange in context.of(ids.V1_DETAIL):
+        asked = exchange.parameters
+        is_about_it = all(
+            text(asked.get(name)).lower() == text(sent.get(member)).lower()
+            for name, member in names.items()
+        )
+        if exchange.succeeded and is_about_it and asked["hash"] != sent["certHash"]:
+            shown.append(exchange)
+    return shown
 
 
 @_PACK.critical("v1-orders.amounts", reads=(ids.V1_ORDER, ids.V1_QUOTE))
@@ -183,7 +200,7 @@ def v1_order_settles_its_amount(context: RunContext, _: Operation) -> Judgements
     for made in V1_ORDER.made(context):
         put, due = amounts.number(made.members.get("fromAmount")), _due(context, made)
         is_planned = made in planned
-        for exchange in V1_ORDER.answered(context, made.probe):
+        for exchange in _shown(context, made):
             data = exchange.member("data")
             is_done = V1_ORDER.status(exchange) == V1_ORDER_STATUSES.paid
             paid, back = (amounts.number(scalar(data, role)) for role in ("paid", "refunded"))
