@@ -25,11 +25,11 @@ FALSE_SIGNATURES = 7
 """How many requests an account of the user's own adds at most: a key and six signatures."""
 NAMED_COST = 8
 """How many requests each named order, ticket or transaction may add."""
-MOST_DELIVERY, MOST_DELIVERY_ARMED = 230, 330
+MOST_DELIVERY, MOST_DELIVERY_ARMED = 230, 370
 """How many requests ask again in other ways of delivery, where nothing differs; submissions, and
 balances that fall behind them, take more.
 """
-SEQUENCE_COST = 60
+SEQUENCE_COST = 70
 """How many requests a sequence of each flow takes."""
 MOST_READING = 1_000
 """How many requests a run sends by default that submits nothing, whatever it has to ask again."""

@@ -1,4 +1,4 @@
-"""The healthy mock keeps every rule that is asked about it."""
+"""The healthy mock keeps every rule that is asked about it, however much is asked."""
 
 import pytest
 
@@ -49,3 +49,25 @@ def test_the_healthy_mock_keeps_every_rule(seed, dialect):
     assert {one.rule.name for one in unclear - unasked} == NOTHING_TO_JUDGE | NOT_SHOWN[dialect]
     assert {one.verdict for one in unclear} == {Verdict.NOT_APPLICABLE}
     assert len(unasked) == 50
+
+
+MUCH = {"examples": 25, "sequences": 12}
+EFFORTS = ({"sequences": 12}, {"examples": 25}, MUCH)
+
+
+def judged_with(effort, seed, armed):
+    # A clock that jumps costs most requests: stamps run out between two of them.
+    with running(clock="auto") as mock:
+        result = run(mock.url, seed=seed, arm_writes=armed, **effort)
+    assert not any(one.verdict.is_finding for one in result.outcomes)
+    return {one.id for one in result.outcomes if one.verdict is Verdict.HOLDS}
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+@pytest.mark.parametrize("armed", [True, False])
+@pytest.mark.parametrize("seed", [2, 4, 5])
+@pytest.mark.deep(quick=1)
+def test_more_effort_reaches_no_fewer_checks(seed, armed, effort):
+    more = judged_with(effort, seed, armed)
+    assert judged_with({}, seed, armed) <= more
+    assert effort is MUCH or more <= judged_with(MUCH, seed, armed)

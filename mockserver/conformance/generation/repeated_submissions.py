@@ -205,9 +205,13 @@ class RepeatedSubmissions(RepeatedAnswers):
             return
 
     def _look_often(self, kind: Submitted, made: Exchange) -> None:
-        """Look up the newest again and again: a replica that is behind does not know it yet."""
+        """Look up the newest again and again: a replica that is behind does not know it yet.
+
+        What stays refused may be so for the stamp of the request, where a clock has jumped.
+        """
         known: Exchange | None = None
         line, flickers = Timeline(kind), self._flickers[kind.look_id]
+        refused = list[tuple[Exchange, Exchange, str]]()
         for _ in range(LOOKS):
             exchange = self._look_at(kind, made)
             if exchange is None:
@@ -218,9 +222,11 @@ class RepeatedSubmissions(RepeatedAnswers):
                 for change in line.follow(exchange):
                     what = f"{change.name} is {change.now!r}, and was {change.was!r} before"
                     flickers.append((change.looks[0], exchange, what))
+                flickers += refused
+                refused.clear()
             elif known is not None and exchange.refused:
                 what = f"what was there before is refused ({in_words(exchange)})"
-                flickers.append((known, exchange, what))
+                refused.append((known, exchange, what))
 
     def _lists_after(self, operation: Operation) -> None:
         """Ask for the lists right after a submission; where items are missing, once they are back,

@@ -13,6 +13,7 @@ from mockserver.conformance.session.session import Session
 
 FLOWS: tuple[type[OperationFlow], ...] = (ReadFlow, OrderFlow, TicketFlow, TransferFlow)
 """Every flow; those that submit run only where writes are armed."""
+_FEWEST_OF_FLOW = 8
 
 
 def sequences(
@@ -28,8 +29,11 @@ def sequences(
     with isolated_hypothesis():
         for number, flow in enumerate(chosen):
             submitting = sum(later.writes for later in chosen[number:])
-            kept = _kept_writes(session, options, submitting) if flow.writes else 0
-            outcomes += FlowRun(session, flow, options, kept).outcomes()
+            kept_writes = _kept_writes(session, options, submitting) if flow.writes else 0
+            # What shrinking takes, later flows and generated requests shall not lack.
+            kept = _FEWEST_OF_FLOW * options.sequences * len(chosen[number + 1 :])
+            kept += options.examples * len(tuple(session.context.contract))
+            outcomes += FlowRun(session, flow, options, kept, kept_writes).outcomes()
     return tuple(outcomes)
 
 

@@ -143,13 +143,21 @@ class FlowRun:
     """
 
     def __init__(
-        self, session: Session, flow: type[OperationFlow], options: Options, kept_writes: int = 0
+        self,
+        session: Session,
+        flow: type[OperationFlow],
+        options: Options,
+        kept: int = 0,
+        kept_writes: int = 0,
     ) -> None:
-        """Take the sequences of `options.sequences` and its seed; `kept_writes` it does not use."""
+        """Take the sequences of `options.sequences` and its seed.
+
+        It leaves `kept` requests of the budget to others, and `kept_writes` submissions.
+        """
         self.flow = flow
         self._kept_writes = kept_writes
         self.context = session.context
-        self.sender = Sender(session, flow.stage.words)
+        self.sender = Sender(session, flow.stage.words, kept)
         self.most = 0
         self.made: dict[str, object] = {}
         self.failures: dict[_FailureKey, list[Failure]] = {}
