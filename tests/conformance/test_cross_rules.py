@@ -149,6 +149,14 @@ def test_a_price_that_moves_between_equal_quotes_is_no_finding():
     assert told[f"output-grows-with-input[{QUOTE}]"].verdict is Verdict.INCONCLUSIVE
 
 
+@pytest.mark.parametrize(("times", "verdict"), [(0, OBSERVED), (1, Verdict.HOLDS)])
+def test_a_swap_that_pays_nothing_is_told(times, verdict):
+    data = data_of(f"{SWAP_QUOTE}/usual")
+    answers = {f"{SWAP_QUOTE}/usual": {**data, "outAmount": str(int(data["outAmount"]) * times)}}
+    (outcome,) = rejudged(answers, named("swap-follows-prices")).values()
+    assert outcome.verdict is verdict
+
+
 def test_a_chain_that_is_gone_at_the_second_look_is_no_finding(server):
     with broken(server, "chain-listed-but-unknown") as url:
         first = conform(url, rules=named("listed-chains-are-taken"))

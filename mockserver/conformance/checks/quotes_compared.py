@@ -39,6 +39,7 @@ _BASIS_OF = {
 }
 # Small amounts, so that price impact and fees stay within a quarter.
 _PRICE_FACTOR = Decimal("1.25")
+_MUCH_USD = 10
 _LARGEST_GAIN = Decimal("1.02")
 # Price impact lets ten times the amount pay less than tenfold, a fixed fee a little more.
 _SMALLEST_GROWTH, _LARGEST_GROWTH = Decimal(5), Decimal("10.5")
@@ -244,7 +245,9 @@ def swap_follows_prices(context: RunContext, quote: AnsweredQuote) -> Findings:
     """A swap pays about what the prices of its two tokens suggest."""
     source, target = quote.route.source, quote.route.target
     source_price, target_price = (believed_price(context, end) for end in (source, target))
-    got, fair = quote.pays, required_members.value(fair_output(context, quote))
+    got, fair = map(required_members.value, (quote.got, fair_output(context, quote)))
+    # Fees or rounding may leave nothing of little.
+    required_members.skip_unless(got > 0 or (got == 0 and fair * (target_price or 0) > _MUCH_USD))
     # Two equal prices may be of one token by mistake, which another rule reports.
     required_members.skip_unless(
         source_price != target_price or (is_stable(source) and is_stable(target))
@@ -253,7 +256,8 @@ def swap_follows_prices(context: RunContext, quote: AnsweredQuote) -> Findings:
     unit = Decimal(1).scaleb(-quote.decimals)
     fits = any(amounts.within(paid, fair, _PRICE_FACTOR) for paid in (got, got + unit))
     if not fits and not _explained_by_price_impact(quote, fair):
-        pay = f"{quote.put:.6g} {source.symbol} at {source_price} USD pay {got:.6g} {target.symbol}"
+        put, paid = f"{quote.put:.6g} {source.symbol}", f"{got or 0:.6g} {target.symbol}"
+        pay = f"{put} at {source_price} USD pay {paid}"
         yield Finding(f"{pay} at {target_price} USD, expected about {fair:.6g}")
 
 
