@@ -129,7 +129,8 @@ def usd_value_fits_output(context: RunContext, quote: AnsweredQuote) -> Findings
     if value and not amounts.within(usd, value, _OWN_PRICE_FACTOR) and abs(usd - value) > _CENT:
         worth = f"{_brief(quote.pays)} {target.symbol} are worth {_brief(value)}"
         message = f"outAmountUsd is {_brief(usd)}, while by the price beside it {worth}"
-        yield Finding(message, basis=fact_basis("quotes.price"), cause="own price")
+        basis = fact_basis("quotes.price")
+        yield Finding(message, place="data.price", basis=basis, cause="own price")
         return
     fees = [amounts.units(quote.exchange.data.get(name)) for name in ("serviceFee", "gasFee")]
     price, cost = quote.number("price"), Decimal(sum(fee or 0 for fee in fees))

@@ -61,15 +61,15 @@ _ORDER = (
         "amount-is-read-as-smallest-units bridge-keeps-the-amount output-grows-with-input"
         " v1-output-grows-with-input chain-decimal-is-the-targets call-is-for-the-amount"
         " published-call-is-for-what-was-asked call-pays-the-recipient"
-        " v1-quote-echoes-the-request v1-quote-adds-up quote-price-is-the-tokens"
-        " usd-value-fits-output"
+        " v1-quote-echoes-the-request v1-quote-adds-up usd-value-fits-output"
         " fees-are-smallest-units service-fee-is-a-small-share service-fee-is-its-rate"
         " gas-fee-is-not-a-share minimum-is-not-above-output balance-is-of-the-token"
         " readable-balance-is-the-balance price-is-a-price price-is-of-the-token"
     ),
     # What is compared with them.
     (
-        "price-agrees-with-quotes swap-follows-prices same-answer-in-every-delivery@data.outAmount"
+        "price-agrees-with-quotes swap-follows-prices quote-price-is-the-tokens"
+        " usd-value-fits-output@data.price same-answer-in-every-delivery@data.outAmount"
         " v1-prices-are-in-usd call-pays-what-was-quoted"
         " slippage-is-in-hundredths-of-a-percent more-slippage-asks-for-less"
         " v1-quote-is-like-that-of-2.0 there-and-back-gains-nothing more-never-pays-less"

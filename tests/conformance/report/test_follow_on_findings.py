@@ -1,5 +1,6 @@
 """What follows from something else stands below it, and is not lost."""
 
+from decimal import Decimal
 from itertools import count
 
 import pytest
@@ -10,7 +11,7 @@ from mockserver.conformance.report.json_report import facts_of
 from mockserver.conformance.report.model import report_of
 from mockserver.conformance.verdict import Severity, Verdict
 from mockserver.contract import fact_basis
-from tests.blind.edits import put
+from tests.blind.edits import at, put
 from tests.blind.rows import Row
 from tests.blind.serve import blind_service
 from tests.conformance.report.made import exchange, outcome, result, rule
@@ -107,12 +108,31 @@ def test_a_form_that_was_only_observed_does_not_explain_what_is_documented(fact,
     )
 
 
-def test_a_wrong_price_comes_before_the_value_that_it_is_held_against():
-    observed = fact_basis("prices.usd")
-    assert explained(
-        found("usd-value-fits-output", QUOTE, "10 times as much", basis=observed),
-        found("quote-price-is-the-tokens", QUOTE, "9.99", PRICE, basis=observed),
-    ) == [("quote-price-is-the-tokens", "usd-value-fits-output")]
+def tenfold(number):
+    return format(Decimal(number) * 10, "f")
+
+
+USD, AGREES, OF_TOKEN = (
+    "usd-value-fits-output",
+    "price-agrees-with-quotes",
+    "quote-price-is-the-tokens",
+)
+
+
+@pytest.mark.parametrize(
+    ("operation", "edit", "rule_name"),
+    [
+        (PRICE, at("data.price", tenfold), AGREES),
+        (QUOTE, at("data.price", tenfold), OF_TOKEN),
+        (QUOTE, at("data.outAmountUsd", tenfold), USD),
+    ],
+)
+def test_of_two_prices_and_a_value_the_one_that_is_wrong_comes_first(operation, edit, rule_name):
+    broken = Row("tenfold", (operation,), "a fault of this test", "4.2", after=edit)
+    with blind_service(rows=[broken]) as url:
+        report = report_of(run(url, only=[USD, AGREES, OF_TOKEN]))
+    first = report.explained[0].cause
+    assert (first.rule.name, first.operations) == (rule_name, (operation,))
 
 
 def test_what_was_compared_with_a_wrong_answer_follows_from_it():
