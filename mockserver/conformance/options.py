@@ -29,8 +29,8 @@ MOST_DELIVERY, MOST_DELIVERY_ARMED = 230, 370
 """How many requests ask again in other ways of delivery, where nothing differs; submissions, and
 balances that fall behind them, take more.
 """
-SEQUENCE_COST = 70
-"""How many requests a sequence of each flow takes."""
+_SEQUENCE_COST, _SEQUENCE_COST_ARMED = 30, 70
+"""How many requests a sequence of each flow takes, which is one without submissions."""
 MOST_READING = 1_000
 """How many requests a run sends by default that submits nothing, whatever it has to ask again."""
 MOST_EDGES = 760
@@ -125,6 +125,11 @@ class Options:
         return MOST_EDGES + min(MOST_CELLS, self.most_cells * _WITH_CELLS)
 
     @property
+    def for_sequences(self) -> int:
+        """How many requests the sequences take where nothing is amiss."""
+        return self.sequences * (_SEQUENCE_COST_ARMED if self.arming.writes else _SEQUENCE_COST)
+
+    @property
     def choices(self) -> dict[str, object]:
         """What decides which requests are made, as `run` takes it."""
         names = ("edges", "delivery", "examples", "sequences", "deep", "only", "skip")
@@ -156,9 +161,7 @@ class Options:
             planned = min(planned, MOST_READING)
         # What a user asks for beside that is sent beside it.
         named = NAMED_COST * self.caller.names + FALSE_SIGNATURES * self.caller.own_keys
-        generated = (
-            operations * (self.examples - usual + self.deep * 4) + SEQUENCE_COST * self.sequences
-        )
+        generated = operations * (self.examples - usual + self.deep * 4) + self.for_sequences
         generated += (self.most_edges - MOST_EDGES) * self.edges
         return planned + named + generated + len(self.probes)
 

@@ -66,7 +66,7 @@ def judged_with(effort, seed, armed):
 @pytest.mark.parametrize("effort", EFFORTS)
 @pytest.mark.parametrize("armed", [True, False])
 @pytest.mark.parametrize("seed", [2, 4, 5])
-@pytest.mark.deep(quick=1)
+@pytest.mark.deep(quick=2)
 def test_more_effort_reaches_no_fewer_checks(seed, armed, effort):
     more = judged_with(effort, seed, armed)
     assert judged_with({}, seed, armed) <= more

@@ -11,7 +11,7 @@ from mockserver.conformance.checks.rule import Outcome
 from mockserver.conformance.generation.repeated_reads import RepeatedReads
 from mockserver.conformance.generation.repeated_submissions import RepeatedSubmissions
 from mockserver.conformance.generation.stages import DELIVERY, is_answered
-from mockserver.conformance.options import SEQUENCE_COST, Options
+from mockserver.conformance.options import Options
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Operation
@@ -30,7 +30,7 @@ def delivery(session: Session, options: Options) -> tuple[Outcome, ...]:
     reads = [operation for operation in chosen if not operation.writes]
     # One generated request of each operation shows more than the same answers once more.
     kept = len(reads) if options.examples else 0
-    stage = _Delivery(session, reads, kept + SEQUENCE_COST * options.sequences)
+    stage = _Delivery(session, reads, kept + options.for_sequences)
     stage.read_again()
     writes = [operation for operation in chosen if operation.writes]
     if options.arming.writes:

@@ -16,7 +16,6 @@ from mockserver.conformance.options import (
     DEFAULT_EXAMPLES,
     MOST_DELIVERY_ARMED,
     MOST_USUAL_CELLS,
-    SEQUENCE_COST,
     USUAL_CELLS,
     Options,
 )
@@ -250,7 +249,10 @@ def at_edges(session: Session, options: Options, kept: int, within: Collection[s
     examples = min(options.examples, DEFAULT_EXAMPLES)
     submitted = examples * sum(operation.writes for operation in served)
     submitted += _SUBMITTED_IN_OTHER_WAYS if options.delivery else 0
-    kept += min(_after_the_plan(session, options), max(0, transport.left - kept) // 2)
+    left, sequences = max(0, transport.left - kept), options.for_sequences
+    # What is asked for beside the usual was added to the budget, and is kept of it.
+    kept += min(_after_the_plan(session, options), max(0, left - sequences) // 2)
+    kept += min(sequences, left // 2)
     kept_writes = min(submitted, transport.writes_left // 2)
     columns, cells = list[Sequence[EdgeCase]](), list[Iterator[EdgeCase]]()
     for operation in served:
@@ -291,13 +293,15 @@ def _in_turn(columns: Iterable[Iterable[EdgeCase]]) -> Iterator[EdgeCase]:
 
 
 def _after_the_plan(session: Session, options: Options) -> int:
-    """Return how many requests the stages after the plan need where nothing is amiss."""
+    """Return how many requests the stages after the plan need where nothing is amiss, but for
+    sequences.
+    """
     generated = sum(
         operation.generation.id in session.transport.generations
         and (options.arming.writes or not operation.writes)
         for operation in session.context.contract
     )
-    kept = options.examples * generated + SEQUENCE_COST * options.sequences + _CALLED_FOR
+    kept = options.examples * generated + _CALLED_FOR
     if options.delivery:
         kept += MOST_DELIVERY_ARMED if options.arming.writes else _IN_OTHER_WAYS
     return kept + _LOOKS_AT_EDGES * options.arming.writes
