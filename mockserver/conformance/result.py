@@ -111,9 +111,7 @@ def _in_words(exchange: Exchange) -> str:
 
 def _plain(result: Result) -> str:
     """Return the counts of verdicts; a run has the text of its causes from the report."""
-    return ", ".join(
-        f"{outcome.id}: {outcome.verdict}" for outcome in result.outcomes if outcome.findings
-    )
+    return ", ".join(f"{each.id}: {each.verdict}" for each in result.outcomes if each.findings)
 
 
 Complain = Callable[[Result, bool, Verdict], str]

@@ -12,11 +12,12 @@ from mockserver.conformance.checks import required_members
 from mockserver.conformance.checks.all_rules import RULES
 from mockserver.conformance.checks.check_decorators import answers_to, counting, each
 from mockserver.conformance.checks.judge import outcome_of
-from mockserver.conformance.checks.judged_exchanges import answers, is_named, succeeded
+from mockserver.conformance.checks.judged_exchanges import answers, is_named
 from mockserver.conformance.checks.rule import JUDGED, Finding, Rule, RulePack
 from mockserver.conformance.checks.shared_probes import PRICES, V2_QUOTES, probes
 from mockserver.conformance.discovery import service_clock
 from mockserver.conformance.discovery.member_roles import text
+from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.verdict import Severity, Verdict
 from mockserver.contract import Layer, fact_basis
 from mockserver.contract.facts import UnknownFact
@@ -137,7 +138,7 @@ def test_a_pair_that_does_not_show_what_is_compared_is_not_judged(why, verdict, 
 
 
 def test_that_something_was_not_sent_is_the_better_reason():
-    frame = each(succeeded, vacuous="nobody tells", requires=probes(PRICE, "usual"))
+    frame = each(RunContext.successes, vacuous="nobody tells", requires=probes(PRICE, "usual"))
     outcome = judged(PACK.minor("envelope")(frame(source_is_named)))
     assert (outcome.verdict, outcome.reason) == (Verdict.NOT_RUN, f"{PRICE}/usual was not sent")
 

@@ -13,7 +13,6 @@ from mockserver.conformance.checks.judged_exchanges import (
     plain,
     quoted,
     request_key,
-    succeeded,
     was_refused,
     wrongly_refused,
 )
@@ -67,7 +66,7 @@ def is_taken(context: RunContext, operation: Operation, tried: ProbeName, how: s
 
     before = [
         earlier
-        for earlier in succeeded(context, operation)
+        for earlier in context.successes(operation)
         if earlier.number < exchange.number
         and not is_negative(earlier)
         # Bounds are not published: another amount that was taken says nothing about this one.
@@ -86,12 +85,8 @@ def is_taken(context: RunContext, operation: Operation, tried: ProbeName, how: s
 )
 def takes_a_request_without_optional_inputs(context: RunContext, operation: Operation) -> Findings:
     """A request that lacks only optional inputs succeeds."""
-    return is_taken(
-        context,
-        operation,
-        probe(operation, "without optional inputs"),
-        "without its optional inputs",
-    )
+    lacking = probe(operation, "without optional inputs")
+    return is_taken(context, operation, lacking, "without its optional inputs")
 
 
 def _observed_as_optional(context: RunContext, exchange: Exchange) -> Basis | None:
@@ -124,16 +119,10 @@ def takes_both_values_of_a_boolean(context: RunContext, operation: Operation) ->
     for field in operation.fields:
         if "boolean" not in field.types:
             continue
+        sent = [(each, each.parameters.get(field.name, "")) for each in every]
         for value in ("true", "false"):
-            having = [
-                exchange for exchange in every if exchange.parameters.get(field.name, "") == value
-            ]
-            others = [
-                exchange
-                for exchange in every
-                if exchange.parameters.get(field.name, "") not in (value, "")
-            ]
-            taken = [exchange for exchange in others if exchange.succeeded]
+            having = [each for each, named in sent if named == value]
+            taken = [each for each, named in sent if each.succeeded and named not in (value, "")]
             if len(having) < FEWEST_REQUESTS or not taken:
                 continue
             yield JUDGED
@@ -148,12 +137,8 @@ def takes_both_values_of_a_boolean(context: RunContext, operation: Operation) ->
 )
 def takes_header_names_in_any_case(context: RunContext, operation: Operation) -> Findings:
     """Header names are accepted in upper and lower case."""
-    return is_taken(
-        context,
-        operation,
-        probe(operation, "headers in another case"),
-        "with its headers in capitals",
-    )
+    spelled = probe(operation, "headers in another case")
+    return is_taken(context, operation, spelled, "with its headers in capitals")
 
 
 @_PACK.major(
@@ -167,7 +152,7 @@ def forgets_refusals(context: RunContext, operation: Operation) -> Findings:
     again = probe(operation, "again after refusals")
     yield from is_taken(context, operation, again, "again, after wrong requests")
     after = context.require(again)
-    for before in reversed(succeeded(context, operation)) if after.succeeded else ():
+    for before in reversed(context.successes(operation)) if after.succeeded else ():
         if before.number < after.number and request_key(before) == request_key(after):
             yield from _far_apart(before, after)
             return
@@ -198,9 +183,8 @@ def asks_for_no_key(_: RunContext, exchange: Exchange) -> Findings:
     words = shipped_facts().names["words"]["keys"]
     of_keys = any(word in text and word not in sent for word in words)
     if exchange.refused and (exchange.answer.status in (401, 403, 407) or of_keys):
-        yield Finding(
-            f"the request is refused for want of a key: {in_words(exchange)}", cause="key"
-        )
+        message = f"the request is refused for want of a key: {in_words(exchange)}"
+        yield Finding(message, cause="key")
 
 
 @_PACK.critical(
@@ -208,11 +192,7 @@ def asks_for_no_key(_: RunContext, exchange: Exchange) -> Findings:
 )
 def documented_operations_are_served(context: RunContext, operation: Operation) -> Findings:
     """An operation is served with its method and on its path."""
-    judged = [
-        exchange
-        for exchange in answered(context, operation)
-        if not is_outside_the_contract(exchange)
-    ]
+    judged = [each for each in answered(context, operation) if not is_outside_the_contract(each)]
     for exchange in judged:
         status = exchange.answer.status
         if status in (_NOT_ALLOWED, _NOT_IMPLEMENTED):
@@ -226,27 +206,15 @@ def documented_operations_are_served(context: RunContext, operation: Operation) 
             return
         # A request without input can only be refused when the service refuses everything.
         first, last = judged[0], judged[-1]
-        between = [
-            exchange
-            for exchange in context.exchanges
-            if first.number < exchange.number < last.number
-        ]
-        own = [
-            exchange
-            for exchange in between
-            if exchange.operation.generation is operation.generation
-        ]
+        between = [each for each in context.exchanges if first.number < each.number < last.number]
+        own = [each for each in between if each.operation.generation is operation.generation]
         if not any(exchange.succeeded for exchange in own):
             raise Inconclusive(f"the service refuses everything: {in_words(first)}")
         message = f"{operation.path} takes no input, and is refused each time: {in_words(first)}"
         yield Finding(message, (first, last), cause="refused without input")
         return
     refusals = {refusal_of(exchange) for exchange in judged}
-    elsewhere = [
-        exchange
-        for exchange in context.exchanges
-        if exchange.request.path != exchange.operation.path
-    ]
+    elsewhere = [each for each in context.exchanges if each.request.path != each.operation.path]
     for nowhere in elsewhere:
         if nowhere.answer.status == _NOT_FOUND and refusals == {refusal_of(nowhere)}:
             what = "is answered like a path that is not there"
@@ -261,9 +229,7 @@ def documented_operations_are_served(context: RunContext, operation: Operation) 
 )
 def published_forms_are_taken(context: RunContext, operation: Operation) -> Findings:
     """A request in its documented form is not refused where another form of it is accepted."""
-    published = context.sent(
-        *dict.fromkeys(alternative_form.of for alternative_form in alternatives_of(operation.id))
-    )
+    published = context.sent(*dict.fromkeys(form.of for form in alternatives_of(operation.id)))
     refused = [exchange for exchange in published if exchange.refused and is_its_own(exchange)]
     findings = [finding for exchange in refused for finding in _taken_otherwise(context, exchange)]
     yield from findings
@@ -286,27 +252,21 @@ def _taken_otherwise(context: RunContext, exchange: Exchange) -> Findings:
             raise Inconclusive(f"{first.of} was refused at first only, or not requested again")
         if not _within_taken(context, exchange, second, first.place):
             raise Inconclusive("a bound may lie between the two amounts, and bounds are not shown")
-        message = (
-            f"the published form is refused ({in_words(exchange)}), and taken with {first.how}"
-        )
-        yield Finding(
-            message, (exchange, second, again), first.place, first.basis, cause=first.words
-        )
+        refused, exchanges = f"({in_words(exchange)})", (exchange, second, again)
+        message = f"the published form is refused {refused}, and taken with {first.how}"
+        yield Finding(message, exchanges, first.place, first.basis, cause=first.words)
 
 
 def _within_taken(context: RunContext, refused: Exchange, taken: Exchange, place: str) -> bool:
     """Tell whether smaller and larger amounts than a refused one were taken, if one near it was."""
     name = place.rpartition(".")[2]
-    amount, taken_amount = (
-        amounts.number(exchange.members.get(name)) for exchange in (refused, taken)
-    )
+    amount, taken_amount = (amounts.number(each.members.get(name)) for each in (refused, taken))
     if amount is None or taken_amount is None or not 0 < abs(amount - taken_amount) < 1:
         return True
     rest = {**refused.members, name: None}
     taken_numbers = [
         number
-        for exchange in context.exchanges
-        if exchange.operation is refused.operation and exchange.succeeded
+        for exchange in context.successes(refused.operation)
         if {**exchange.members, name: None} == rest
         if (number := amounts.number(exchange.members.get(name))) is not None
     ]
@@ -323,9 +283,8 @@ def _within_taken(context: RunContext, refused: Exchange, taken: Exchange, place
 )
 def orders_need_no_target_chain(context: RunContext, operation: Operation) -> Findings:
     """A swap on one chain can be ordered without the optional target chain."""
-    lacking = probe(operation, "without optional inputs")
-    complete = probe(operation, "aggregate")
-    exchange, second_exchange = context.require(lacking), context.require(complete)
+    exchange = context.require(probe(operation, "without optional inputs"))
+    second_exchange = context.require(probe(operation, "aggregate"))
     if not was_refused(exchange):
         return
     if not second_exchange.succeeded:
@@ -342,13 +301,11 @@ def orders_need_no_target_chain(context: RunContext, operation: Operation) -> Fi
 )
 def aggregate_orders_are_a_type(context: RunContext, operation: Operation) -> Findings:
     """An order of type 2 (aggregate) is not refused as an unknown type."""
-    aggregate = probe(operation, "aggregate")
-    unknown_type = probe(operation, "orderType unknown")
-    wrong_elsewhere = probes(operation, "sourceCerts no hex", "toIndex unlisted")
-    exchange = context.require(aggregate)
+    exchange = context.require(probe(operation, "aggregate"))
     if not was_refused(exchange):
         return
-    unknown, others = context.require(unknown_type), context.sent(*wrong_elsewhere)
+    unknown = context.require(probe(operation, "orderType unknown"))
+    others = context.sent(*probes(operation, "sourceCerts no hex", "toIndex unlisted"))
     refusals = [refusal_of(exchange) for exchange in others if exchange.refused]
     alike = unknown.refused and refusal_of(unknown) == refusal_of(exchange)
     if not alike or not refusals or refusal_of(exchange) in refusals:

@@ -58,6 +58,12 @@ class AnsweredQuote:
     def number(self, name: str) -> Decimal | None:
         return amounts.number(self.exchange.data.get(name))
 
+    def units(self, name: str) -> int | None:
+        return amounts.units(self.exchange.data.get(name))
+
+
+QuotePair = tuple[AnsweredQuote, AnsweredQuote]
+
 
 def quotes(context: RunContext, operation: Operation | str) -> tuple[AnsweredQuote, ...]:
     """Return the quotes that were given of listed tokens with their decimals, in their order."""
@@ -116,10 +122,8 @@ def _quote(context: RunContext, exchange: Exchange) -> AnsweredQuote:
     sent, tokens = exchange.parameters, inventory_of(context).tokens
     of_bridge = exchange.operation.id == ids.BRIDGE
     route = _transfer(tokens, sent, "symbol") if of_bridge else _swap(tokens, sent)
-    put, decimals = (
-        required_members.value(requested_amount(exchange)),
-        required_members.value(route.target.decimals),
-    )
+    put = required_members.value(requested_amount(exchange))
+    decimals = required_members.value(route.target.decimals)
     source_decimals = required_members.value(route.source.decimals)
     required_members.skip_unless(put > 0)
     if reading_of(context, exchange.operation.id) == "smallest units":
@@ -187,9 +191,8 @@ def out_of(quote: AnsweredQuote) -> Decimal:
 
 def fair_output(context: RunContext, quote: AnsweredQuote) -> Decimal | None:
     """Return what a swap would pay by the prices of its tokens, in whole tokens, or None."""
-    source_price, target_price = (
-        believed_price(context, end) for end in (quote.route.source, quote.route.target)
-    )
+    source, target = quote.route.source, quote.route.target
+    source_price, target_price = believed_price(context, source), believed_price(context, target)
     if not source_price or not target_price:
         return None
     return amounts.EXACT.divide(amounts.EXACT.multiply(quote.put, source_price), target_price)
@@ -235,12 +238,8 @@ def echoed(
         if role.lower().endswith(("amount", "amountin", "level")):
             echoed_number, wanted_number = amounts.number(echo), amounts.number(wanted)
             if echoed_number is not None and wanted_number is not None:
-                yield (
-                    name,
-                    str(echoed_number),
-                    str(wanted_number),
-                    amounts.is_same_double(echoed_number, wanted_number),
-                )
+                same = amounts.is_same_double(echoed_number, wanted_number)
+                yield name, str(echoed_number), str(wanted_number), same
         elif isinstance(echo, str) and isinstance(wanted, str):
             yield name, echo[:80], wanted, echo.lower() == wanted.lower()
 
@@ -264,14 +263,12 @@ def _swap(tokens: tuple[ListedToken, ...], sent: Mapping[str, str]) -> TokenRout
     ends = []
     for end in ("from", "to"):
         chain = sent.get(f"{end}Chain") or sent.get("chain", "")
-        token = required_members.value(
-            token_at(tokens, chain, address=sent.get(f"{end}TokenAddress", ""))
-        )
+        address = sent.get(f"{end}TokenAddress", "")
+        token = required_members.value(token_at(tokens, chain, address=address))
         # A quote within a chain may leave out the decimals of the token that is bought.
-        decimals_text = str(token.decimals) if end == "to" else None
-        required_members.skip_unless(
-            sent.get(f"{end}Decimal", decimals_text) == str(token.decimals)
-        )
+        decimals = str(token.decimals)
+        left_out = end == "to" and f"{end}Decimal" not in sent
+        required_members.skip_unless(left_out or sent.get(f"{end}Decimal") == decimals)
         ends.append(token)
     return TokenRoute(*ends)
 
@@ -293,15 +290,18 @@ def prices_for(context: RunContext, token: ListedToken) -> tuple[Decimal, ...]:
     A source that is wrong about some other token is left out, so that there may be no price.
     """
     sound = list(_prices_beside_quotes(context, token))
-    here = (
-        quote for quote in quotes(context, ids.BRIDGE) if quote.route.source.symbol == token.symbol
-    )
-    prices = (price for quote in here if (price := quote.number("price")) and price > 0)
-    for quoted in islice(prices, 1):
+    for quoted in islice(prices_quoted(context, token), 1):
         near = any(amounts.within(quoted, price, _PRICE_FACTOR) for price in sound)
         if near or _quotes_sound(context):
             sound.append(quoted)
     return tuple(sound)
+
+
+def prices_quoted(context: RunContext, token: ListedToken) -> Iterator[Decimal]:
+    """Yield the prices above zero that quotes of transfers have of a token."""
+    every = quotes(context, ids.BRIDGE)
+    prices = (quote.number("price") for quote in every if quote.route.source.symbol == token.symbol)
+    return (price for price in prices if price and price > 0)
 
 
 def _prices_beside_quotes(context: RunContext, token: ListedToken) -> Iterator[Decimal]:
@@ -326,13 +326,8 @@ def _prices_sound(context: RunContext) -> bool:
 def _quotes_sound(context: RunContext) -> bool:
     """Tell whether the prices in quotes agree with another source wherever there is one."""
     for quote in quotes(context, ids.BRIDGE):
-        price = quote.number("price")
-        others = (
-            list(_prices_beside_quotes(context, quote.route.source)) if price is not None else []
-        )
-        if others and not any(
-            amounts.within(price or Decimal(0), second_price, _PRICE_FACTOR)
-            for second_price in others
-        ):
-            return False
+        if (price := quote.number("price")) is not None:
+            others = list(_prices_beside_quotes(context, quote.route.source))
+            if others and not any(amounts.within(price, each, _PRICE_FACTOR) for each in others):
+                return False
     return True

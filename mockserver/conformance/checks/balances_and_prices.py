@@ -3,7 +3,12 @@
 from decimal import Decimal
 
 from mockserver.conformance.checks import required_members
-from mockserver.conformance.checks.answered_quotes import is_a_dollar, quotes, token_at
+from mockserver.conformance.checks.answered_quotes import (
+    is_a_dollar,
+    prices_quoted,
+    quotes,
+    token_at,
+)
 from mockserver.conformance.checks.check_decorators import answers_to, each
 from mockserver.conformance.checks.equal_and_similar_requests import differences
 from mockserver.conformance.checks.judged_exchanges import answers, is_named
@@ -56,10 +61,8 @@ def readable_balance_is_the_balance(context: RunContext, exchange: Exchange) -> 
     """`hrpBalance` is the balance in whole tokens, by the decimals of the token."""
     token = required_members.value(_token_of(context, exchange))
     decimals = required_members.value(token.decimals)
-    units, in_tokens = (
-        required_members.number(exchange, "balance"),
-        required_members.number(exchange, "hrpBalance"),
-    )
+    units = required_members.number(exchange, "balance")
+    in_tokens = required_members.number(exchange, "hrpBalance")
     required_members.skip_unless(units or in_tokens)
     fair = amounts.EXACT.scaleb(units, -decimals)
     # A number may be rounded where it ends, and not where it goes on.
@@ -154,10 +157,8 @@ def price_is_of_the_token(context: RunContext, pair: tuple[Exchange, Exchange]) 
 )
 def price_agrees_with_quotes(context: RunContext, exchange: Exchange) -> Findings:
     """The price of a token agrees with the USD values of quotes."""
-    price, token = (
-        required_members.number(exchange, "price"),
-        required_members.value(_token_of(context, exchange)),
-    )
+    price = required_members.number(exchange, "price")
+    token = required_members.value(_token_of(context, exchange))
     implied = {
         quote.exchange: amounts.EXACT.divide(usd, quote.got)
         for quote in (*quotes(context, ids.BRIDGE), *quotes(context, ids.SWAP_QUOTE))
@@ -166,9 +167,8 @@ def price_agrees_with_quotes(context: RunContext, exchange: Exchange) -> Finding
     }
     required_members.skip_unless(price > 0 and implied)
     for quote, usd in implied.items():
-        if not amounts.within(price, usd, _OTHER_PRICE_FACTOR) and _quotes_agree(
-            context, token, usd
-        ):
+        apart = not amounts.within(price, usd, _OTHER_PRICE_FACTOR)
+        if apart and _quotes_agree(context, token, usd):
             message = f"price of {token.symbol} is {price}, while quotes count {usd:.6g} USD"
             yield Finding(message, (quote, exchange))
             return
@@ -176,10 +176,7 @@ def price_agrees_with_quotes(context: RunContext, exchange: Exchange) -> Finding
 
 def _quotes_agree(context: RunContext, token: ListedToken, implied: Decimal) -> bool:
     """Tell whether the prices in quotes of a token, if any, support the price that is implied."""
-    of_token = [
-        quote for quote in quotes(context, ids.BRIDGE) if quote.route.source.symbol == token.symbol
-    ]
-    prices = [price for quote in of_token if (price := quote.number("price")) and price > 0]
+    prices = list(prices_quoted(context, token))
     return not prices or any(amounts.within(price, implied, _PRICE_FACTOR) for price in prices)
 
 
@@ -194,10 +191,9 @@ def update_time_is_a_time(context: RunContext, exchange: Exchange) -> Findings:
     """`updateTime` is a time of this century, as text, and not ahead of the service's clock."""
     value = text(exchange.data.get("updateTime"))
     seconds, what = service_clock.seconds_of(value), f"updateTime is {value[:60]!r}"
-    required_members.skip_unless(
-        value and (seconds is not None or not service_clock.looks_like_a_time(value))
-    )
+    required_members.skip_unless(value)
     if seconds is None:
+        required_members.skip_unless(not service_clock.looks_like_a_time(value))
         yield Finding(f"{what}, no time that can be read", basis=fact_basis("price.update-time"))
         return
     now = service_clock.service_time(context, exchange)

@@ -396,9 +396,7 @@ def _lacking(
 def _taken_in_any_case(context: RunContext, operation: Operation) -> Judgements:
     """Judge submissions, whose answers cannot be compared: all forms are accepted, or none."""
     every = sent(context, operation)
-    base = next(
-        (exchange for exchange in every if exchange.succeeded and exchange.probe.edge), None
-    )
+    base = next((each for each in every if each.succeeded and each.probe.edge), None)
     if base is None:
         return
     for exchange in filter(is_its_own, _at(context, operation, EdgeKind.SAME_MEANING)):

@@ -12,14 +12,11 @@ from mockserver.conformance.checks import required_members
 from mockserver.conformance.checks.answered_quotes import (
     AnsweredQuote,
     echoed,
-    named_quote,
     out_of,
-    steady,
     v1_quotes,
 )
 from mockserver.conformance.checks.check_decorators import answers_to, counting, each
-from mockserver.conformance.checks.judged_exchanges import succeeded
-from mockserver.conformance.checks.quotes_compared import grows_with_input
+from mockserver.conformance.checks.quotes_compared import grows_with_input, steady_quotes
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.checks.shared_probes import (
     LISTS,
@@ -29,7 +26,6 @@ from mockserver.conformance.checks.shared_probes import (
     probes,
 )
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import require_accepted
 from mockserver.conformance.discovery.inventory import (
     ListedChain,
     ListedToken,
@@ -146,13 +142,11 @@ def v1_tokens_are_as_in_2(context: RunContext, _: Operation) -> Judgements:
     """A token of v1 has the address, decimals and symbol that 2.0 shows on the same chain."""
     v2 = inventory_of(context)
     twins = {chain.name: twin.name for chain, twin in twins_of(context)}
-    looks = [exchange for exchange in context.of(ids.V1_TOKENS) if exchange.succeeded]
+    looks = context.successes(ids.V1_TOKENS)
     tokens = dict.fromkeys(token for exchange in looks for token in tokens_in(context, exchange))
     pairs = [(token, v2.on(twins[token.chain])) for token in tokens if token.chain in twins]
     for token, others in pairs:
-        same = [
-            candidate for candidate in others if folded(candidate.symbol) == folded(token.symbol)
-        ]
+        same = [each for each in others if folded(each.symbol) == folded(token.symbol)]
         if len(same) != 1:
             continue
         yield JUDGED
@@ -222,8 +216,7 @@ def _listed_texts(context: RunContext) -> dict[str, Exchange]:
     return {
         text: exchange
         for operation_id in ids.LISTS
-        for exchange in context.of(operation_id)
-        if exchange.succeeded
+        for exchange in context.successes(operation_id)
         for text in _texts_of(exchange)
     }
 
@@ -233,9 +226,7 @@ def _listed_texts(context: RunContext) -> dict[str, Exchange]:
 def lists_have_no_escapes_of_other_formats(context: RunContext, operation: Operation) -> Judgements:
     """No text of a list has escapes of another format where the lists also have it without."""
     texts = _listed_texts(context)
-    for exchange in context.of(operation.id):
-        if not exchange.succeeded:
-            continue
+    for exchange in context.successes(operation):
         yield JUDGED
         for text in _texts_of(exchange):
             for how, undo in _ESCAPES.items():
@@ -344,9 +335,7 @@ def v1_quote_adds_up(_: RunContext, quote: AnsweredQuote) -> Findings:
 @_PACK.critical("v1-quotes.sum", each=("usual", "tenfold", "again"))
 def v1_output_grows_with_input(context: RunContext, operation: Operation) -> Findings:
     """Ten times the amount pays out more in v1, and about ten times as much."""
-    return grows_with_input(
-        context, operation, probe(operation, "tenfold"), probe(operation, "again")
-    )
+    return grows_with_input(context, operation)
 
 
 @_PACK.critical(
@@ -356,11 +345,7 @@ def v1_output_grows_with_input(context: RunContext, operation: Operation) -> Fin
 )
 def v1_quote_is_like_that_of_2(context: RunContext, operation: Operation) -> Findings:
     """v1 and 2.0 give about the same quote for the same transfer."""
-    twin = probe(ids.BRIDGE, "as v1")
-    again = probe(operation, "again")
-    first = named_quote(context, require_accepted(context, ids.V1_QUOTE).probe)
-    in_2, repeated = named_quote(context, twin), named_quote(context, again)
-    steady(out_of(first), out_of(repeated), "the v1 quote")
+    first, in_2, repeated = steady_quotes(context, operation, probe(ids.BRIDGE, "as v1"))
     if not amounts.within(first.put, in_2.put, Decimal("1.001")):
         raise Inconclusive("the two generations were requested with other amounts")
     if not amounts.within(out_of(first), out_of(in_2), _PRICE_FACTOR):
@@ -381,7 +366,7 @@ def v1_quote_is_like_that_of_2(context: RunContext, operation: Operation) -> Fin
     ),
 )
 @each(
-    succeeded,
+    RunContext.successes,
     "data.raw",
     not_shown="the raw transaction has another form than the observed one",
     requires=probes(ids.V1_RAW, "usual"),
@@ -463,8 +448,8 @@ def _v1_chains(context: RunContext) -> tuple[ListedChain, ...]:
 
 def _empty_list(context: RunContext, chain: ListedChain) -> Exchange | None:
     """Return the list of tokens of a v1 chain that was given, and has no item."""
-    for exchange in context.of(ids.V1_TOKENS):
-        if exchange.succeeded and requested_chain(exchange) in chain.names:
+    for exchange in context.successes(ids.V1_TOKENS):
+        if requested_chain(exchange) in chain.names:
             lists = [value for value in exchange.data.values() if isinstance(value, list)]
             if lists and not any(lists):
                 return exchange
@@ -473,10 +458,8 @@ def _empty_list(context: RunContext, chain: ListedChain) -> Exchange | None:
 
 def _lists_with(context: RunContext, token: ListedToken) -> tuple[Exchange, ...]:
     """Return the lists that show a token of v1; any list where it is not known which does."""
-    exchanges = [exchange for exchange in context.of(ids.V1_TOKENS) if exchange.succeeded]
-    here = [
-        exchange for exchange in exchanges if exchange.request.headers.get("chain") == token.chain
-    ]
+    exchanges = context.successes(ids.V1_TOKENS)
+    here = [each for each in exchanges if each.request.headers.get("chain") == token.chain]
     return tuple(here or exchanges[:1])
 
 

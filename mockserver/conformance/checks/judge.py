@@ -51,9 +51,7 @@ def outcome_of(rule: Rule, context: RunContext, operation: Operation) -> Outcome
         every = rule.every_exchange
         readable = context if every else context.limited(_access(rule, context.contract))
         judgements = rule.check(readable, operation)
-        findings = tuple(
-            placed(judgement) for judgement in judgements if isinstance(judgement, Finding)
-        )
+        findings = tuple(placed(each) for each in judgements if isinstance(each, Finding))
     except Unjudged as error:
         return Outcome(rule, operation, error.verdict, reason=str(error))
     except Exception as error:

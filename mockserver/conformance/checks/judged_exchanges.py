@@ -131,15 +131,10 @@ def answered(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
     return exchanges
 
 
-def succeeded(context: RunContext, operation: Operation) -> list[Exchange]:
-    """Return what was answered with success, whatever was requested."""
-    return [exchange for exchange in context.of(operation) if exchange.succeeded]
-
-
 def successes(context: RunContext, operation: Operation) -> list[Exchange]:
-    """Return what `succeeded` does. Raises where the usual request had no success."""
+    """Return what was answered with success. Raises where the usual request was not."""
     context.require_success(plain_probe(operation))
-    return succeeded(context, operation)
+    return context.successes(operation)
 
 
 def answers(context: RunContext, operation: Operation) -> list[Exchange]:
@@ -155,8 +150,7 @@ def any_successes(context: RunContext, operation: Operation) -> list[Exchange]:
     legible, and `Vacuous` where every answer is a refusal.
     """
     every = answered(context, operation)
-    exchanges = [exchange for exchange in every if exchange.succeeded]
-    if exchanges:
+    if exchanges := [exchange for exchange in every if exchange.succeeded]:
         return exchanges
     if not any(exchange.refused for exchange in every):
         raise Inconclusive(f"no answer can be read as yes or no: {in_words(every[0])}")
@@ -177,7 +171,7 @@ def plain(context: RunContext, operation: Operation) -> list[Exchange]:
 def answered_quotes(context: RunContext, operation: Operation) -> list[Exchange]:
     """Return the quotes that were given, whatever was requested."""
     require_accepted(context, operation.id)
-    return succeeded(context, operation)
+    return context.successes(operation)
 
 
 # Reasons why nothing can be judged.
@@ -239,9 +233,7 @@ def is_refused_now_and_then(context: RunContext, refused: Exchange) -> bool:
 
     So does a service that is busy at times, whatever its words for that are.
     """
-    asked = [
-        exchange for operation_id in WITHOUT_SUBMISSIONS for exchange in context.of(operation_id)
-    ]
+    asked = [each for operation in WITHOUT_SUBMISSIONS for each in context.of(operation)]
     words = refusal_of(refused)
     away = {request_key(each) for each in asked if each.refused and refusal_of(each) == words}
     return any(each.succeeded and request_key(each) in away for each in asked)

@@ -195,9 +195,7 @@ def addresses_are_whole(context: RunContext, operation: Operation) -> Judgements
         evm = {chain.name for chain, twin in twins_of(context) if twin.evm}
     for exchange, tokens in _lists(context, operation):
         for token in tokens:
-            here = [
-                listed for listed in tokens if listed.chain == token.chain and listed is not token
-            ]
+            here = [each for each in tokens if each.chain == token.chain and each is not token]
             evm_count = sum(_EVM_ADDRESS.fullmatch(item.address) is not None for item in here)
             if token.address.startswith("0x") and (
                 token.chain in evm or len(here) == evm_count > _A_FEW
@@ -260,9 +258,7 @@ def _have_one_form(context: RunContext, operation: Operation, lists: ProbeNames)
     context.require_success(plain_probe(operation))
     # A member that is optional in one list may be so in others of its generation.
     generation = operation.generation.id
-    beside = [
-        candidate.id for candidate in context.contract if candidate.generation.id == generation
-    ]
+    beside = [each.id for each in context.contract if each.generation.id == generation]
     varying = frozenset(
         name
         for operation_id in beside
@@ -302,13 +298,9 @@ def _members_by_place(
     context: RunContext, lists: Iterable[ProbeName], operation_id: str
 ) -> Iterator[MembersByPlace]:
     # Tickets of each status are yielded apart: a solved one may well show more than an open one.
-    looks = context.sent(
-        *(probe_name for probe_name in lists if probe_name.operation_id == operation_id)
-    )
+    looks = context.sent(*(name for name in lists if name.operation_id == operation_id))
     exchanges = [exchange for exchange in looks if exchange.succeeded]
-    for group in (
-        [[exchange] for exchange in exchanges] if operation_id == ids.TICKETS else [exchanges]
-    ):
+    for group in [[each] for each in exchanges] if operation_id == ids.TICKETS else [exchanges]:
         places: MembersByPlace = {}
         for exchange in group:
             for place, members in _members_of(exchange).items():

@@ -108,9 +108,7 @@ def chain_filter_is_used(context: RunContext, operation: Operation) -> Judgement
     if not looks:
         context.require_success(plain_probe(operation))
     placed = {} if operation.id == ids.V1_TOKENS else _chains_by_token(context)
-    by_chain = [
-        (exchange, chain) for exchange in looks if (chain := _requested_chain(context, exchange))
-    ]
+    by_chain = [(each, chain) for each in looks if (chain := _requested_chain(context, each))]
     for exchange, requested in by_chain:
         names = {folded(name) for name in requested.names}
         for token in tokens_in(context, exchange):

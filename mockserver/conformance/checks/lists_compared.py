@@ -130,9 +130,7 @@ def both_lists_say_the_same(context: RunContext, _: Operation) -> Judgements:
     """A token has the same decimals, address, symbol and index in both lists of tokens."""
     listing, tokens = _all_tokens(context)
     everything = [token for token in tokens if token.chain]
-    looks = [
-        (exchange, tokens_in(context, exchange)) for exchange in _lists_of_listed_chains(context)
-    ]
+    looks = [(each, tokens_in(context, each)) for each in _lists_of_listed_chains(context)]
     # The coin alone, which is all that some chains have, does not tell.
     placed = _shows_addresses(everything) and any(_shows_addresses(here) for _, here in looks)
     for exchange, here in looks:

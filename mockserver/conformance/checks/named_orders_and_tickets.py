@@ -95,9 +95,7 @@ def look_ups(context: RunContext, operation: Operation) -> Iterator[LookUps]:
 
 
 def _named_is_known(context: RunContext, named: LookUps) -> Findings:
-    refused = [
-        exchange for exchange in named.every if exchange.refused and not says_it_is_away(exchange)
-    ]
+    refused = [each for each in named.every if each.refused and not says_it_is_away(each)]
     for exchange in refused[:1]:
         before = named.answered[:1] or context.sent(*READ_TICKETS)
         earlier = before if exchange.operation.id == ids.CHECK_TICKET else before[:1]
@@ -143,9 +141,7 @@ def listed_tickets_are_told_alike(context: RunContext, named: LookUps) -> Findin
     listed = {entry.number: entry for entry in entries(context.sent(*READ_TICKETS))}
     if wanted in listed and first.data == last.data:
         findings = unlike(listed[wanted], first)
-        yield from (
-            replace(finding, cause=finding.place.removeprefix("data.")) for finding in findings
-        )
+        yield from (replace(each, cause=each.place.removeprefix("data.")) for each in findings)
 
 
 @_PACK.major("v1-orders.deposit", ids.V1_DETAIL, needs=NAMED_V1_ORDERS)
@@ -281,9 +277,7 @@ def named_orders_are_of_the_past(context: RunContext, named: LookUps) -> Finding
     required_members.skip_unless(named.answered)
     moment = required_members.integer(named.answered[0], "timestamp")
     date = named.answered[0].answer.header("Date") or ""
-    prices = (
-        text(exchange.data.get("updateTime")) for exchange in context.sent(plain_probe(ids.PRICE))
-    )
+    prices = (text(each.data.get("updateTime")) for each in context.sent(plain_probe(ids.PRICE)))
     times = [seconds_of(text) for text in (date, *prices) if text]
     now = required_members.value(max((time for time in times if time is not None), default=None))
     if now + _A_DAY_S < moment < MILLISECONDS:

@@ -46,7 +46,6 @@ _OWN_PRICE_FACTOR = Decimal("1.1")
 # A fee in 6 decimals where 18 are right is too small by 10^12.
 _NEGLIGIBLE_SHARE = Decimal("1e-10")
 _LARGE_OUTPUT = Decimal(1_000_000)
-_RATE = "serviceFeeRate"
 # In USD; no transaction costs as much.
 _FORTUNE = 1_000
 _DIGITS = {"serviceFee": "quotes.service-fee-digits", "gasFee": "quotes.gas-fee-digits"}
@@ -109,15 +108,11 @@ def usd_value_fits_output(context: RunContext, quote: AnsweredQuote) -> Findings
     known price.
     """
     usd, target = required_members.number(quote.exchange, "outAmountUsd"), quote.route.target
-    values = [
-        amounts.EXACT.multiply(quote.pays, known_price)
-        for known_price in prices_for(context, target)
-    ]
+    values = [amounts.EXACT.multiply(quote.pays, price) for price in prices_for(context, target)]
     # A USD value with few digits says nothing about a very small amount.
     required_members.skip_unless(values and (max(values) > _CENT or abs(usd) > _CENT))
-    if not any(
-        amounts.within(usd, value, _USD_FACTOR) or abs(usd - value) <= _CENT for value in values
-    ):
+    near = (amounts.within(usd, each, _USD_FACTOR) or abs(usd - each) <= _CENT for each in values)
+    if not any(near):
         nearest = min(values, key=lambda value: abs(power_of_ten(usd, value)))
         worth = f"{_brief(quote.pays)} {target.symbol} are worth about {_brief(nearest)}"
         basis = None if quote.exchange.operation.id == ids.BRIDGE else fact_basis("swaps.usd")
@@ -138,12 +133,9 @@ def usd_value_fits_output(context: RunContext, quote: AnsweredQuote) -> Findings
     left = quote.pays - taken
     # Only fees above the last digit tell the value before fees from that after them.
     if price and left > 0 and abs(usd - left * price) * 100 < taken * price:
-        what = f"{_brief(left)} {target.symbol} that are left after the fees"
-        yield Finding(
-            f"outAmountUsd is {_brief(usd)}, the value of {what}",
-            basis=fact_basis("quotes.usd-gross"),
-            cause="net",
-        )
+        what = f"the value of {_brief(left)} {target.symbol} that are left after the fees"
+        basis = fact_basis("quotes.usd-gross")
+        yield Finding(f"outAmountUsd is {_brief(usd)}, {what}", basis=basis, cause="net")
 
 
 @_PACK.critical("units.requests", needs=(*BRIDGE_QUOTES, *SWAP_QUOTES))
@@ -194,8 +186,8 @@ def _is_least_fee(context: RunContext, quote: AnsweredQuote) -> bool:
     own = _fee_in_usd(quote)
     others = [
         other[1]
-        for larger_quote in quotes(context, quote.exchange.operation)
-        if own and (other := _fee_in_usd(larger_quote)) and abs(other[0] - own[0]) * 200 <= own[0]
+        for larger in quotes(context, quote.exchange.operation)
+        if own and (other := _fee_in_usd(larger)) and abs(other[0] - own[0]) * 200 <= own[0]
         if other[0] * 50 <= other[1]
     ]
     return bool(others) and max(others) > min(others) * _OF_ANOTHER_WORTH
@@ -203,8 +195,8 @@ def _is_least_fee(context: RunContext, quote: AnsweredQuote) -> bool:
 
 def _fee_in_usd(quote: AnsweredQuote) -> tuple[Decimal, Decimal] | None:
     """Return what the fee and the output of a quote are worth, where the quote says so."""
-    usd, data = quote.number("outAmountUsd"), quote.exchange.data
-    fee, out = (amounts.units(data.get(name)) for name in ("serviceFee", "outAmount"))
+    usd = quote.number("outAmountUsd")
+    fee, out = quote.units("serviceFee"), quote.units("outAmount")
     if not (usd and fee and out):
         return None
     return amounts.EXACT.divide(amounts.EXACT.multiply(usd, Decimal(fee)), Decimal(out)), usd
@@ -216,10 +208,8 @@ def service_fee_is_its_rate(_: RunContext, quote: AnsweredQuote) -> Findings:
     """The service fee is the share of the output that serviceFeeRate gives, or nothing within a
     chain.
     """
-    fee, rate = (
-        required_members.units(quote.exchange, "serviceFee"),
-        required_members.units(quote.exchange, _RATE),
-    )
+    fee = required_members.units(quote.exchange, "serviceFee")
+    rate = required_members.units(quote.exchange, "serviceFeeRate")
     out = required_members.units(quote.exchange, "outAmount")
     # A transfer executed on its source chain has no fee, whatever the rate is.
     required_members.skip_unless(fee or quote.route.source.chain != quote.route.target.chain)
@@ -238,10 +228,8 @@ def minimum_is_not_above_output(_: RunContext, exchange: Exchange) -> Findings:
     """`minOutAmount` is empty, or not more than outAmount."""
     if exchange.data.get("minOutAmount") == "":
         return
-    low, high = (
-        required_members.number(exchange, "minOutAmount"),
-        required_members.number(exchange, "outAmount"),
-    )
+    low = required_members.number(exchange, "minOutAmount")
+    high = required_members.number(exchange, "outAmount")
     if low > high:
         yield Finding(f"minOutAmount is {low}, more than outAmount, which is {high}")
 

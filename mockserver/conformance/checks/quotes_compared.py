@@ -7,6 +7,7 @@ from operator import itemgetter
 from mockserver.conformance.checks import required_members
 from mockserver.conformance.checks.answered_quotes import (
     AnsweredQuote,
+    QuotePair,
     believed_price,
     fair_output,
     most_moved,
@@ -57,10 +58,8 @@ _PACK = RulePack(
 )
 
 
-def grows_with_input(
-    context: RunContext, operation: Operation, more: ProbeName, again: ProbeName
-) -> Findings:
-    first, tenfold, repeated = _steady(context, operation, more, again)
+def grows_with_input(context: RunContext, operation: Operation) -> Findings:
+    first, tenfold, repeated = steady_quotes(context, operation, probe(operation, "tenfold"))
     times = amounts.EXACT.divide(tenfold.put, first.put)
     if times < 2:
         raise Inconclusive("the attempts at the quote were for other amounts")
@@ -72,9 +71,7 @@ def grows_with_input(
         yield Finding(f"{times:.4g} times the amount pays {how}", exchanges, first.place, basis)
 
 
-def equal_quotes(
-    context: RunContext, operation: Operation
-) -> Iterator[tuple[AnsweredQuote, AnsweredQuote]]:
+def equal_quotes(context: RunContext, operation: Operation) -> Iterator[QuotePair]:
     """Yield of each request that was quoted twice the quotes with the least and the largest fee."""
     by_request: dict[object, list[AnsweredQuote]] = {}
     for quote in quotes_accepted(context, operation):
@@ -89,9 +86,7 @@ def equal_quotes(
 
 @_PACK.major("requests.equal", needs=COMPARED_QUOTES, every_exchange=True)
 @each(equal_quotes, "data.serviceFee", not_shown="no request was quoted twice with a service fee")
-def equal_quotes_cost_the_same(
-    _: RunContext, pair: tuple[AnsweredQuote, AnsweredQuote]
-) -> Findings:
+def equal_quotes_cost_the_same(_: RunContext, pair: QuotePair) -> Findings:
     """The service fee of two equal requests is the same share of what they pay."""
     least, most = (_fee_share(quote) or Decimal(0) for quote in pair)
     if not amounts.within(least, most, _FEE_FACTOR):
@@ -133,9 +128,7 @@ def _conflicts(about: Sequence[str], values: Sequence[str]) -> list[int]:
 
 def _fee_share(quote: AnsweredQuote) -> Decimal | None:
     """Return the service fee as a share of the output; None where either is too small to tell."""
-    fee, out = (
-        amounts.units(quote.exchange.data.get(name)) for name in ("serviceFee", "outAmount")
-    )
+    fee, out = quote.units("serviceFee"), quote.units("outAmount")
     if not out or fee is None or fee < _LEAST_GAS_UNITS:
         return None
     return amounts.EXACT.divide(Decimal(fee), Decimal(out))
@@ -144,9 +137,7 @@ def _fee_share(quote: AnsweredQuote) -> Decimal | None:
 @_PACK.critical("v2.get-bridge-quote", each=("usual", "tenfold", "back", "again"))
 def output_grows_with_input(context: RunContext, operation: Operation) -> Findings:
     """Ten times the amount pays out more, and about ten times as much."""
-    return grows_with_input(
-        context, operation, probe(operation, "tenfold"), probe(operation, "again")
-    )
+    return grows_with_input(context, operation)
 
 
 def gained(context: RunContext, first: AnsweredQuote, back: AnsweredQuote) -> Findings:
@@ -160,9 +151,7 @@ def gained(context: RunContext, first: AnsweredQuote, back: AnsweredQuote) -> Fi
         yield Finding(message, (first.exchange, back.exchange), back.place)
 
 
-def _quotes_with_ways_back(
-    forward: tuple[AnsweredQuote, ...],
-) -> Iterator[tuple[AnsweredQuote, AnsweredQuote]]:
+def _quotes_with_ways_back(forward: tuple[AnsweredQuote, ...]) -> Iterator[QuotePair]:
     """Yield a quote at an edge for each route with one of the way back, where both were given."""
     edges = [quote for quote in forward if quote.exchange.probe.edge]
     by_route = {quote.route: quote for quote in edges if quote.got is not None and quote.got > 0}
@@ -178,12 +167,12 @@ def _accepted_quote(context: RunContext, operation: Operation) -> AnsweredQuote:
     return named_quote(context, require_accepted(context, operation.id).probe)
 
 
-def _steady(
-    context: RunContext, operation: Operation, probe_name: ProbeName, again: ProbeName
+def steady_quotes(
+    context: RunContext, operation: Operation, other: ProbeName
 ) -> tuple[AnsweredQuote, AnsweredQuote, AnsweredQuote]:
     """Return the usual quote, another one, and the usual one again, which still pays the same."""
-    first = _accepted_quote(context, operation)
-    second, repeated = named_quote(context, probe_name), named_quote(context, again)
+    first, second = _accepted_quote(context, operation), named_quote(context, other)
+    repeated = named_quote(context, probe(operation, "again"))
     steady(out_of(first), out_of(repeated), "the quote")
     return first, second, repeated
 
@@ -200,16 +189,15 @@ def _explained_by_price_impact(quote: AnsweredQuote, fair: Decimal) -> bool:
 @counting(vacuous="no two amounts have a gas fee")
 def gas_fee_is_not_a_share(context: RunContext, operation: Operation) -> Judgements:
     """The gas fee is no share of the amount: ten times as much costs about the same gas."""
-    more = probe(operation, "tenfold")
-    quote, larger_quote = _accepted_quote(context, operation), named_quote(context, more)
-    fees = [amounts.units(each.exchange.data.get("gasFee")) for each in (quote, larger_quote)]
-    first, last = (Decimal(required_members.value(fee)) for fee in fees)
-    times = amounts.EXACT.divide(larger_quote.put, quote.put)
+    quote = _accepted_quote(context, operation)
+    larger = named_quote(context, probe(operation, "tenfold"))
+    fees = [required_members.units(each.exchange, "gasFee") for each in (quote, larger)]
+    (first, last), times = map(Decimal, fees), amounts.EXACT.divide(larger.put, quote.put)
     required_members.skip_unless(first > _LEAST_GAS_UNITS and times > _SMALLEST_AMOUNT_FACTOR)
     yield JUDGED
     if last > first * _LARGEST_GAS_FACTOR:
         message = f"gasFee is {first} of an amount, and {last} of {times:.6g} times as much"
-        yield Finding(message, (quote.exchange, larger_quote.exchange), "data.gasFee")
+        yield Finding(message, (quote.exchange, larger.exchange), "data.gasFee")
 
 
 @_PACK.major("quotes.equal", each=("usual", "tenfold", "back", "again"))
@@ -217,8 +205,8 @@ def equal_quotes_agree(context: RunContext, operation: Operation) -> Findings:
     """The same quote, requested twice within a moment, has the same members and about the same
     value.
     """
-    again = probe(operation, "again")
-    first, repeated = _accepted_quote(context, operation), named_quote(context, again)
+    first = _accepted_quote(context, operation)
+    repeated = named_quote(context, probe(operation, "again"))
     exchanges = (first.exchange, repeated.exchange)
     for name in sorted(set(first.exchange.data) ^ set(repeated.exchange.data)):
         yield Finding(f"{name} is in one of two equal quotes only", exchanges, f"data.{name}")
@@ -231,9 +219,7 @@ def equal_quotes_agree(context: RunContext, operation: Operation) -> Findings:
 @_PACK.critical("quotes.there-and-back", each=("usual", "tenfold", "back", "again"))
 def there_and_back_gains_nothing(context: RunContext, operation: Operation) -> Findings:
     """Moving or swapping an amount there and back does not increase it."""
-    back = probe(operation, "back")
-    again = probe(operation, "again")
-    first, returned, _ = _steady(context, operation, back, again)
+    first, returned, _ = steady_quotes(context, operation, probe(operation, "back"))
     yield from gained(context, first, returned)
     for quote, way_back in _quotes_with_ways_back(quotes(context, operation.id)):
         yield from gained(context, quote, way_back)
@@ -249,9 +235,8 @@ def swap_follows_prices(context: RunContext, quote: AnsweredQuote) -> Findings:
     # Fees or rounding may leave nothing of little.
     required_members.skip_unless(got > 0 or (got == 0 and fair * (target_price or 0) > _MUCH_USD))
     # Two equal prices may be of one token by mistake, which another rule reports.
-    required_members.skip_unless(
-        source_price != target_price or (is_stable(source) and is_stable(target))
-    )
+    is_one_price = source_price == target_price and not (is_stable(source) and is_stable(target))
+    required_members.skip_unless(not is_one_price)
     # What is less than a smallest unit is not paid, which is much of a token without decimals.
     unit = Decimal(1).scaleb(-quote.decimals)
     fits = any(amounts.within(paid, fair, _PRICE_FACTOR) for paid in (got, got + unit))
@@ -262,12 +247,8 @@ def swap_follows_prices(context: RunContext, quote: AnsweredQuote) -> Findings:
 
 
 # Prices that move never leave so many values on one share of what they are of, to so many digits.
-_FEWEST_VALUES, _ON_A_VALUE, _APART, _ON_A_SHARE = (
-    3,
-    Decimal("1e-6"),
-    Decimal("1e-3"),
-    Decimal("1e-5"),
-)
+_FEWEST_VALUES, _APART = 3, Decimal("1e-3")
+_ON_A_VALUE, _ON_A_SHARE = Decimal("1e-6"), Decimal("1e-5")
 
 
 @_PACK.critical("swaps.usd")
@@ -326,9 +307,7 @@ def quote_price_is_the_tokens(context: RunContext, quote: AnsweredQuote) -> Find
     """`price` in the quote of a transfer is the price that getPrice gives for the token."""
     source, price = quote.route.source, required_members.number(quote.exchange, "price")
     known = required_members.value(price_of(context, source))
-    requests = [exchange for exchange in context.of(ids.PRICE) if exchange.succeeded]
-    required_members.skip_unless(
-        any(f"symbol={source.symbol}" in exchange.request.query for exchange in requests)
-    )
+    queries = [exchange.request.query for exchange in context.successes(ids.PRICE)]
+    required_members.skip_unless(any(f"symbol={source.symbol}" in query for query in queries))
     if not amounts.within(price, known, _PRICE_FACTOR):
         yield Finding(f"price of {source.symbol} is {price} in the quote, {known} in getPrice")

@@ -59,9 +59,7 @@ _PACK = RulePack(Layer.EXCHANGE, operations=EVERY, needs=(PLAIN,))
 
 
 def is_refused(context: RunContext, operation: Operation, kind: str) -> Findings:
-    cases = [
-        negative_case for negative_case in negative_cases(operation) if negative_case.kind == kind
-    ]
+    cases = [case for case in negative_cases(operation) if case.kind == kind]
     if not cases:
         raise NotApplicable("the operation has no input that could be wrong in this way")
     names = [negative_case.probe_name(operation) for negative_case in cases]

@@ -231,9 +231,7 @@ def envelope_code(context: RunContext, operation: Operation) -> Findings:
     """Every answer is an object with an integer `code`, as both envelopes have it."""
     every = answered(context, operation)
     # What HTTP itself refuses with 4xx may have no envelope; another rule judges it.
-    judged = [
-        exchange for exchange in every if exchange.answer.status < 300 and operation.enveloped
-    ]
+    judged = [each for each in every if each.answer.status < 300 and operation.enveloped]
     return _broken(judged, lambda _, violation: violation.path in ((), ("code",)))
 
 

@@ -13,7 +13,6 @@ from mockserver.conformance.checks.check_decorators import answers_to, counting,
 from mockserver.conformance.checks.equal_and_similar_requests import with_and_without
 from mockserver.conformance.checks.judged_exchanges import (
     is_plain,
-    succeeded,
     successes,
     wrongly_refused,
 )
@@ -196,8 +195,7 @@ def published_call_is_for_what_was_asked(context: RunContext, exchange: Exchange
         yield Finding(message, cause="deadline")
     if amount != put:
         yield Finding(f"the call gives {amount} smallest units, {put} were named", cause="amount")
-    out = amounts.units(exchange.data.get("amountOut"))
-    slippage = amounts.units(exchange.parameters.get("slippage"))
+    out, slippage = _output_and_slippage(exchange)
     if not out or slippage is None or slippage > _BPS:
         return
     if least > out:
@@ -273,9 +271,8 @@ def call_pays_what_was_quoted(context: RunContext, _: Operation) -> Judgements:
     after = quote_of(context, again) if again is not None else None
     if after is not None and after.got:
         steady(out_of(quote), after.got, "the quote")
-    got = amounts.EXACT.scaleb(
-        required_members.number(call, "amountOut"), -quote.route.target.decimals
-    )
+    paid = required_members.number(call, "amountOut")
+    got = amounts.EXACT.scaleb(paid, -quote.route.target.decimals)
     yield JUDGED
     slippage = Decimal(call.parameters.get("slippage", "100"))
     least = out_of(quote) * (1 - slippage / _BPS) / _PRICE_FACTOR
@@ -288,13 +285,11 @@ def call_pays_what_was_quoted(context: RunContext, _: Operation) -> Judgements:
 def _less_slippage(context: RunContext) -> Findings:
     """Yield a finding where each amountOut is what the quote says less the slippage."""
     quotes, following = _quotes_within_chains(context), dict[Decimal, tuple[Exchange, Exchange]]()
-    for call in succeeded(context, context.contract.operation(ids.SWAP)):
+    for call in context.successes(ids.SWAP):
         quote = quotes.get(_swap_asked(call, "chain"))
         slippage = amounts.units(call.parameters.get("slippage"))
-        names = ((quote, "outAmount"), (call, "amountOut"))
-        quoted, paid = (
-            amounts.units(each.data.get(name)) if each else None for each, name in names
-        )
+        quoted = amounts.units(quote.data.get("outAmount")) if quote else None
+        paid = amounts.units(call.data.get("amountOut"))
         if quote is None or not slippage or not quoted or paid is None:
             continue
         share = Decimal(slippage) / _BPS
@@ -325,15 +320,14 @@ def call_without_an_option_pays_what_was_quoted(
     for name, pairs in with_and_without(context, operation):
         odd = []
         for complete, lacking in pairs:
-            calls = [amounts.number(call.data.get("amountOut")) for call in (complete, lacking)]
-            paid, less = calls
+            calls = (complete, lacking)
+            paid, less = (amounts.number(call.data.get("amountOut")) for call in calls)
             quoted = outputs.get(_swap_asked(complete, "chain"))
             if not quoted or paid is None or less is None:
                 continue
             yield JUDGED
-            if amounts.within(quoted, paid, _PRICE_FACTOR) and not amounts.within(
-                quoted, less, _OTHER_ROUTE_FACTOR
-            ):
+            is_other = not amounts.within(quoted, less, _OTHER_ROUTE_FACTOR)
+            if is_other and amounts.within(quoted, paid, _PRICE_FACTOR):
                 odd.append((complete, lacking))
         # A price that jumps between two calls jumps for one of the pairs.
         if len(odd) > 1:
@@ -367,7 +361,7 @@ def _quotes_within_chains(context: RunContext) -> dict[Hashable, Exchange]:
     """Return the quotes that were given within chains, by what they are of."""
     return {
         _swap_asked(quote, "fromChain"): quote
-        for quote in succeeded(context, context.contract.operation(ids.SWAP_QUOTE))
+        for quote in context.successes(ids.SWAP_QUOTE)
         if quote.parameters.get("fromChain") == quote.parameters.get("toChain")
     }
 
@@ -381,14 +375,12 @@ def _swap_asked(exchange: Exchange, chain: str) -> tuple[str | None, ...]:
 @counting(vacuous="amountOut is no number")
 def call_is_for_the_amount(context: RunContext, operation: Operation) -> Judgements:
     """A call for another amount has another output, and another least output."""
-    more = probe(operation, "tenfold")
-    first, second = context.require_success(plain_probe(ids.SWAP)), context.get(more)
+    first = context.require_success(plain_probe(ids.SWAP))
+    second = context.get(probe(operation, "tenfold"))
     if second is None or not second.succeeded:
         raise NotApplicable("no call was given for a larger amount")
-    paid, paid_more = (
-        required_members.number(first, "amountOut"),
-        required_members.number(second, "amountOut"),
-    )
+    paid = required_members.number(first, "amountOut")
+    paid_more = required_members.number(second, "amountOut")
     yield JUDGED
     both, least = (first, second), _least_of(first)
     kept = [place for place, word in enumerate(_words(second)) if least.get(place) == word]
@@ -403,12 +395,13 @@ def call_is_for_the_amount(context: RunContext, operation: Operation) -> Judgeme
         yield Finding(message, both, "data.data", cause="least output")
 
 
+def _output_and_slippage(call: Exchange) -> tuple[int | None, int | None]:
+    return amounts.units(call.data.get("amountOut")), amounts.units(call.parameters.get("slippage"))
+
+
 def _least_of(call: Exchange) -> dict[int, int]:
     """Return the words of a call, by place, that equal its output less the slippage."""
-    out, slippage = (
-        amounts.units(value)
-        for value in (call.data.get("amountOut"), call.parameters.get("slippage"))
-    )
+    out, slippage = _output_and_slippage(call)
     wanted = out * (1 - Decimal(slippage) / _BPS) if out and slippage else Decimal(0)
     near = wanted * _SLIPPAGE_TOLERANCE
     words = enumerate(_words(call))
@@ -428,11 +421,9 @@ def slippage_is_in_hundredths_of_a_percent(context: RunContext, operation: Opera
     """The least output in the call data is the output minus the slippage, where 100 means 1 %."""
     calls = context.require_each(*probes(operation, "usual", "to another"))
     named = {
-        exchange.parameters.get("slippage"): exchange
-        for exchange in context.of(ids.SWAP)
-        if exchange.succeeded
-        and exchange.probe.edge
-        and exchange.probe.edge.kind is EdgeKind.SLIPPAGE
+        call.parameters.get("slippage"): call
+        for call in context.successes(ids.SWAP)
+        if call.probe.edge and call.probe.edge.kind is EdgeKind.SLIPPAGE
     }
     # A run with edges has two more calls for the usual amount, with a small and a large slippage.
     more = [named[slippage] for slippage in COMPARED_SLIPPAGES if slippage in named]
@@ -452,13 +443,10 @@ def _slippage_judgements(
     wanted = [Decimal(call.parameters.get("slippage", "0")) / _BPS for call in calls]
     cuts = [pair for outs in _outputs(context, *calls) for pair in _cuts(*calls, outs)]
     # A word follows the slippage where it changes by more than prices may have moved.
-    following = [
-        cut for cut in cuts if abs(cut[0] - cut[1]) > moved or min(cut) > max(wanted) + moved
-    ]
-    if any(
-        max(abs(a - b) for a, b in zip(cut, wanted, strict=True)) <= _SLIPPAGE_TOLERANCE
-        for cut in cuts
-    ):
+    most = max(wanted) + moved
+    following = [cut for cut in cuts if abs(cut[0] - cut[1]) > moved or min(cut) > most]
+    apart = (max(abs(cut[0] - wanted[0]), abs(cut[1] - wanted[1])) for cut in cuts)
+    if any(difference <= _SLIPPAGE_TOLERANCE for difference in apart):
         yield JUDGED
     elif following and moved * 2 > max(wanted):
         raise Inconclusive("prices move by more than the slippage between equal requests")
@@ -514,13 +502,10 @@ def _same_but_for_outputs(first: Exchange, second: Exchange) -> bool:
 )
 def more_slippage_asks_for_less(context: RunContext, pair: tuple[Exchange, Exchange]) -> Findings:
     """A larger slippage never raises what a call pays."""
-    first_call, second_call = pair
-    first, second = (
-        required_members.number(call, "amountOut") for call in (first_call, second_call)
-    )
+    first, second = (required_members.number(call, "amountOut") for call in pair)
     required_members.skip_unless(first > 0)
     if second > first * _PRICE_FACTOR:
-        if second <= first * (1 + _price_movement(context, first_call, second_call)):
+        if second <= first * (1 + _price_movement(context, *pair)):
             raise Inconclusive("equal quotes moved as far as amountOut did between the calls")
         yield Finding(f"amountOut rises from {first} to {second} as slippage rises from 100 to 500")
 
@@ -574,10 +559,7 @@ def _token_named(role: str) -> _NamedArgument:
 
 
 def _least_due(_: RunContext, call: Exchange) -> int | None:
-    out, slippage = (
-        amounts.units(value)
-        for value in (call.data.get("amountOut"), call.parameters.get("slippage"))
-    )
+    out, slippage = _output_and_slippage(call)
     if not out or out <= _DUST_UNITS or slippage is None or slippage > _BPS:
         return None
     return out * (int(_BPS) - slippage) // int(_BPS)
@@ -603,9 +585,8 @@ def each_call_carries_its_request(context: RunContext, operation: Operation) -> 
     """Where the call data of other swaps has the amount, the recipient, the tokens or the least
     output, it has those of each: on each chain, for each amount and slippage.
     """
-    calls = [
-        (call, words) for call in succeeded(context, operation) if len(words := _words(call)) > 1
-    ]
+    every = context.successes(operation)
+    calls = [(call, words) for call in every if len(words := _words(call)) > 1]
     places: defaultdict[tuple[str, int], dict[str, int]] = defaultdict(dict)
     for role, (argument, fact) in _ARGUMENTS.items():
         by_method: defaultdict[tuple[str, int], list[_Argument]] = defaultdict(list)
@@ -641,9 +622,8 @@ def each_call_carries_its_request(context: RunContext, operation: Operation) -> 
             continue
         if words[sold] == words[bought]:
             message = f"the call sells 0x{words[sold]:040x} for itself"
-            yield Finding(
-                message, (call,), "data.data", fact_basis(_ARGUMENTS[_SOLD][1]), cause=_SOLD
-            )
+            basis = fact_basis(_ARGUMENTS[_SOLD][1])
+            yield Finding(message, (call,), "data.data", basis, cause=_SOLD)
             break
     yield from _same_for_another(context, operation)
 
@@ -672,12 +652,10 @@ def _least_in_place_of_amount(
 def _unwraps(context: RunContext, call: Exchange) -> bool:
     """Tell whether a call is about one token twice, or about a coin and its wrapped token."""
     here = inventory_of(context).on(call.parameters.get("chain", ""))
-    ends = {
-        call.parameters.get(name, "").lower() for name in ("fromTokenAddress", "toTokenAddress")
-    }
-    symbols = sorted(
-        (token.symbol.upper() for token in here if token.address.lower() in ends), key=len
-    )
+    names = ("fromTokenAddress", "toTokenAddress")
+    ends = {call.parameters.get(name, "").lower() for name in names}
+    known = (token.symbol.upper() for token in here if token.address.lower() in ends)
+    symbols = sorted(known, key=len)
     return len(ends) < 2 or len(symbols) < 2 or symbols[-1].endswith(symbols[0])
 
 
@@ -698,7 +676,7 @@ def _same_for_another(context: RunContext, operation: Operation) -> Findings:
     data = usual.text("data") if usual is not None else ""
     if usual is None or not data or (other is not None and other.text("data") == data):
         return
-    for call in succeeded(context, operation):
+    for call in context.successes(operation):
         edge = call.probe.edge
         if edge and edge.kind is EdgeKind.RECIPIENT and call.text("data") == data:
             message, basis = "the call is the same for another recipient", "calls.recipient"
@@ -813,8 +791,5 @@ def _words(call: Exchange) -> list[int]:
     if not _HEX.fullmatch(data):
         return []
     digits = data[8:]
-    length = len(digits) // _WORD_HEX * _WORD_HEX
-    return [
-        int(digits[at : at + _WORD_HEX], 16)
-        for at in range(0, min(length, 100 * _WORD_HEX), _WORD_HEX)
-    ]
+    ends = range(_WORD_HEX, min(len(digits), 100 * _WORD_HEX) + 1, _WORD_HEX)
+    return [int(digits[end - _WORD_HEX : end], 16) for end in ends]

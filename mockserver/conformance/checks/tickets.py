@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
-from mockserver.conformance.checks import submission_timelines
 from mockserver.conformance.checks.check_decorators import counting, each
 from mockserver.conformance.checks.judged_exchanges import WITHOUT_SUBMISSIONS, wrongly_refused
 from mockserver.conformance.checks.rule import (
@@ -116,8 +115,8 @@ def tickets_are_listed(context: RunContext, operation: Operation) -> Findings:
     # A service may take a while to list a new ticket.
     looks = context.require_each(*LATE_TICKETS)
     known_numbers = {"", *(entry.number for entry in entries(looks))}
-    for made in submission_timelines.TICKET.made(context):
-        number = submission_timelines.TICKET.number(made)
+    for made in TICKET.made(context):
+        number = TICKET.number(made)
         if number not in known_numbers:
             message = f"ticket {number} is listed under none of {', '.join(probe_labels.FILTERS)}"
             yield Finding(message, (made, *looks), "data.list[]", cause="ticket not listed")
@@ -139,7 +138,7 @@ def tickets_have_one_status(context: RunContext, operation: Operation) -> Judgem
                 flag = str(first.item["succeeded"]).lower()
                 message = f"ticket {number} is listed under {kind} with succeeded {flag}"
                 findings.append(_misplaced(message, first))
-            for second in places.get(number, []) if number else []:
+            for second in places.get(number, ()) if number else ():
                 key = (number, second.kind, kind)
                 # An open ticket may move on from one request to the next.
                 if second.kind != kind and (second.item.get("succeeded") is True or key in twice):
@@ -178,9 +177,8 @@ def tickets_are_listed_for_their_address(context: RunContext, operation: Operati
 def tickets_of_the_caller(context: RunContext, _: Operation) -> list[TicketEntry]:
     """Return the tickets that the caller has submitted, as lists show them."""
     accepted = _own_numbers(context)
-    return [
-        entry for entry in _listed(context, EARLY_TICKETS, LATE_TICKETS) if entry.number in accepted
-    ]
+    every = _listed(context, EARLY_TICKETS, LATE_TICKETS)
+    return [entry for entry in every if entry.number in accepted]
 
 
 def late_tickets(context: RunContext, operation: Operation) -> list[TicketEntry]:
@@ -204,8 +202,8 @@ def tickets_are_listed_in_any_case(context: RunContext, ticket: TicketEntry) -> 
 @each(tickets_of_the_caller, once=True, vacuous="no ticket that was submitted is listed")
 def tickets_echo_what_was_reported(context: RunContext, ticket: TicketEntry) -> Findings:
     """A listed ticket has the hash and the chain that were reported."""
-    for made in submission_timelines.TICKET.made(context):
-        if submission_timelines.TICKET.number(made) == ticket.number:
+    for made in TICKET.made(context):
+        if TICKET.number(made) == ticket.number:
             for name, shown, sent in ticket.altered(made.members):
                 message = f"{name} of the ticket is {shown[:80]!r}, reported was {sent!r}"
                 yield Finding(message, (made, ticket.exchange), f"data.list[].{name}")
@@ -259,7 +257,7 @@ def check_agrees_with_the_list(context: RunContext, operation: Operation) -> Jud
         return exchange.data.get("succeeded"), exchange.data.get("solution")
 
     checked = context.require_success(check)
-    number = submission_timelines.TICKET.number(context.require_success(plain_probe(ids.TICKET)))
+    number = TICKET.number(context.require_success(plain_probe(ids.TICKET)))
     listed_early, listed_late = (
         [entry for entry in _listed(context, names) if entry.number == number]
         for names in (EARLY_TICKETS, LATE_TICKETS)
@@ -267,9 +265,7 @@ def check_agrees_with_the_list(context: RunContext, operation: Operation) -> Jud
     if listed_early or listed_late:
         yield JUDGED
     # The list is read between two checks; where these differ, the ticket moved on meanwhile.
-    moved = any(
-        exchange.succeeded and state(exchange) != state(checked) for exchange in context.sent(again)
-    )
+    moved = any(each.succeeded and state(each) != state(checked) for each in context.sent(again))
     early_checks, late_checks = context.sent(before), [] if moved else [checked]
     for answers, listed in ((early_checks, listed_early), (late_checks, listed_late)):
         for answer in [exchange for exchange in answers if exchange.succeeded]:
@@ -391,12 +387,7 @@ def same_report_is_one_ticket(context: RunContext, operation: Operation) -> Find
 
 
 def _own_numbers(context: RunContext) -> set[str]:
-    made = {
-        submission_timelines.TICKET.number(exchange)
-        for exchange in context.of(ids.TICKET)
-        if exchange.succeeded
-    }
-    return made - {""}
+    return {*map(TICKET.number, context.successes(ids.TICKET))} - {""}
 
 
 def _read_lists(context: RunContext) -> tuple[ProbeNames, ...]:

@@ -3,7 +3,7 @@
 from mockserver.conformance.basis import basis_of_row
 from mockserver.conformance.checks import required_members
 from mockserver.conformance.checks.check_decorators import each
-from mockserver.conformance.checks.judged_exchanges import require_answer, succeeded
+from mockserver.conformance.checks.judged_exchanges import require_answer
 from mockserver.conformance.checks.rule import Finding, Findings, RulePack
 from mockserver.conformance.checks.shared_probes import probe, probes
 from mockserver.conformance.checks.tickets import entries
@@ -11,7 +11,6 @@ from mockserver.conformance.discovery.member_roles import folded, scalar, text
 from mockserver.conformance.requests.probe_table import ORDER_STATUSES
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.probe_names import ProbeName
 from mockserver.contract import Layer, Operation, ids, shipped_facts
 
 UNKNOWN_STATUSES = shipped_facts().names["words"]["unknown"]
@@ -21,7 +20,7 @@ _PACK = RulePack(Layer.EXCHANGE)
 
 @_PACK.major("v2.get-all-ticket-by-address", ids.TICKETS, each=("usual",))
 @each(
-    succeeded,
+    RunContext.successes,
     "data.list[].address",
     vacuous="no list of tickets was given",
     requires=probes(ids.TICKETS, "usual"),
@@ -38,25 +37,19 @@ def tickets_are_of_the_address(_: RunContext, exchange: Exchange) -> Findings:
 @_PACK.critical("lookups.unknown", ids.CHECK, each=("unknown", "hostile text"))
 def unknown_order_is_not_succeeded(context: RunContext, operation: Operation) -> Findings:
     """What was never submitted has not succeeded."""
-    return unknown_is_not_succeeded(
-        context, probe(operation, "unknown"), probe(operation, "hostile text")
-    )
+    return unknown_is_not_succeeded(context, operation)
 
 
 @_PACK.major("lookups.unknown", ids.CHECK_TICKET, each=("unknown", "hostile text"))
 def unknown_ticket_is_not_succeeded(context: RunContext, operation: Operation) -> Findings:
     """What was never submitted has not succeeded."""
-    return unknown_is_not_succeeded(
-        context, probe(operation, "unknown"), probe(operation, "hostile text")
-    )
+    return unknown_is_not_succeeded(context, operation)
 
 
-def unknown_is_not_succeeded(
-    context: RunContext, unknown: ProbeName, hostile: ProbeName
-) -> Findings:
-    exchange = require_answer(context, unknown)
+def unknown_is_not_succeeded(context: RunContext, operation: Operation) -> Findings:
+    exchange = require_answer(context, probe(operation, "unknown"))
     # The hostile text is sent as an id only where it might be mistaken for a submission.
-    for look_up in (exchange, *context.sent(hostile)):
+    for look_up in (exchange, *context.sent(probe(operation, "hostile text"))):
         # What is no success has no data.
         status, done = look_up.data.get("status"), look_up.data.get("succeeded")
         what, query = "an id that nobody submitted is reported", look_up.request.query[:80]
@@ -72,8 +65,7 @@ def unknown_is_not_succeeded(
 @_PACK.critical("lookups.unknown", ids.V1_DETAIL, each=("unknown",))
 def unknown_v1_order_is_not_shown(context: RunContext, operation: Operation) -> Findings:
     """A transaction without an order finds no order."""
-    unknown = probe(operation, "unknown")
-    exchange = require_answer(context, unknown)
+    exchange = require_answer(context, probe(operation, "unknown"))
     data = exchange.member("data")
     members = [text(scalar(data, role)) for role in ("number", "fromToken", "fromAmount")]
     if exchange.succeeded and any(members):

@@ -201,9 +201,7 @@ def _check_chains_are_up(context: RunContext, refused: Exchange) -> None:
     named = [any(word in message for word in known[kind]) for kind in ("of-tokens", "of-chains")]
     if named == [True, False]:
         return
-    accepted_requests = [
-        exchange.parameters for exchange in context.of(ids.BRIDGE) if exchange.succeeded
-    ]
+    accepted_requests = [each.parameters for each in context.of(ids.BRIDGE) if each.succeeded]
     for name in ("fromChain", "toChain"):
         chain = refused.parameters.get(name)
         if not any(parameters.get(name) == chain for parameters in accepted_requests):
@@ -247,9 +245,7 @@ def _amount_is_sound(context: RunContext, quote: Exchange) -> bool:
     if token is None:
         return False
     others = context.of(ids.BRIDGE)
-    if any(
-        exchange.succeeded and exchange.parameters.get("symbol") == symbol for exchange in others
-    ):
+    if any(each.succeeded and each.parameters.get("symbol") == symbol for each in others):
         return True
     price = token_routes.price_of(context, token)
     return token_routes.is_stable(token) or (price is not None and token_routes.is_plausible(price))

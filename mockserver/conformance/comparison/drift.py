@@ -138,10 +138,7 @@ def _of_answers(
             sides = [sorted({of(exchange) for exchange in side}) for side in (before, after)]
             if set(sides[1]) - set(sides[0]):
                 yield Level.MAY_BREAK, Difference(kind, (), *map(", ".join, sides)), after[0]
-        read = [
-            [exchange.body for exchange in side if not exchange.unreadable]
-            for side in (before, after)
-        ]
+        read = [[each.body for each in side if not each.unreadable] for side in (before, after)]
         if all(read):
             roles_there = roles(before[0].operation)
             for level, difference in differences(read[0], read[1], roles_there):
@@ -157,10 +154,7 @@ def _of_lists(
         for _, difference, exchange in known
         if difference.kind is DifferenceKind.EMPTY
     }
-    was, now = (
-        grouped((exchange for exchange in side if exchange.succeeded), _form_of)
-        for side in (old, new)
-    )
+    was, now = (grouped((each for each in side if each.succeeded), _form_of) for side in (old, new))
     for form, before in was.items():
         after = now.get(form, [])
         filled, left = (_list_lengths(side) for side in (before, after))

@@ -96,14 +96,8 @@ def _attempts(
 
 def accepted(context: RunContext, operation_id: str) -> Attempt | None:
     tried = if_known(attempts, context, operation_id) or ()
-    taken = [
-        attempt for attempt in tried if any(sent.succeeded for sent in context.sent(attempt.probe))
-    ]
-    meant = [
-        attempt
-        for attempt in taken
-        if _fitting_reading(context, attempt) in (attempt.reading, None)
-    ]
+    taken = [each for each in tried if any(sent.succeeded for sent in context.sent(each.probe))]
+    meant = [each for each in taken if _fitting_reading(context, each) in (each.reading, None)]
     # Taken as it was meant goes before merely taken: the output shows how it was read.
     attempt = next(iter(meant or taken), None)
     if attempt is not None and _fitting_reading(context, attempt) is Reading.UNITS:

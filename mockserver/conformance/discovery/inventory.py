@@ -370,11 +370,7 @@ def _called(
 ) -> dict[str, str]:
     """Return the names of 2.0 chains in requests for tokens, where another name was accepted."""
     exchanges = [exchange for exchange in looks if exchange.probe.words == ANOTHER_NAME]
-    names = {
-        requested_chain(exchange)
-        for exchange in exchanges
-        if exchange.operation.generation.id == "v2"
-    }
+    names = {requested_chain(each) for each in exchanges if each.operation.generation.id == "v2"}
     if not names or not lists:
         return {}
     role = bindings.candidates("chainName")

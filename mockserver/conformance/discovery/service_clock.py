@@ -98,15 +98,9 @@ def _taken_stamps(context: RunContext) -> list[int]:
     v1 = [exchange for exchange in context.exchanges if "timestamp" in exchange.request.headers]
     stale = [exchange for exchange in v1 if exchange.probe.words == STALE]
     # Who takes stale stamps looks at none, so that a taken one tells no time.
-    if not any(exchange.refused for exchange in stale) or any(
-        exchange.succeeded for exchange in stale
-    ):
+    if not any(each.refused for each in stale) or any(each.succeeded for each in stale):
         return []
-    stamps = [
-        seconds_of(text(exchange.request.headers["timestamp"]))
-        for exchange in v1
-        if exchange.succeeded
-    ]
+    stamps = [seconds_of(text(each.request.headers["timestamp"])) for each in v1 if each.succeeded]
     return [stamp for stamp in stamps if stamp is not None]
 
 

@@ -615,9 +615,7 @@ def _other_subjects(
             yield "the fewest decimals", {"route": route}
     elif operation_id in (ids.SWAP_QUOTE, ids.SWAP):
         routes = _within_chains(context)
-        coins = {
-            candidate.source.chain: candidate for candidate in routes if candidate.source.is_native
-        }
+        coins = {each.source.chain: each for each in routes if each.source.is_native}
         if place in ("fromChain", "chain"):
             for name, coin_route in _first_listed(context, coins):
                 yield f"the coin of {name}", {"route": coin_route}
@@ -658,11 +656,7 @@ def _known_and_unlisted(context: RunContext, operation_id: str) -> Iterator[Edge
     generation = operation_id.partition(".")[0]
     if operation_id in _TOKEN_ROLES:
         tokens = inventory_of(context, generation).tokens
-        offered = [
-            candidate
-            for candidate in tokens
-            if candidate.decimals is not None and candidate.offered
-        ]
+        offered = [each for each in tokens if each.decimals is not None and each.offered]
         role, chains = (
             _TOKEN_ROLES[operation_id],
             list(dict.fromkeys(candidate.chain for candidate in offered)),

@@ -161,9 +161,7 @@ def negative_probes(contract: Contract) -> tuple[Probe, ...]:
 
 def _without_optional(draft: Draft, context: RunContext) -> Draft:
     fields = context.contract.operation(_WITHOUT_OPTIONAL).fields
-    sent = [
-        field for field in fields if not field.required and field.name in draft.part(field.location)
-    ]
+    sent = [each for each in fields if not each.required and each.name in draft.part(each.location)]
     for field in needed(sent, "the usual request has no optional input"):
         draft = draft.without(field.location, field.name)
     return draft

@@ -35,9 +35,7 @@ class Judged:
     def _outcomes(self) -> Mapping[tuple[str, str], ReportedOutcome]:
         report = report_of(self.result, caller=self.requested.options.caller)
         # Reversed, so that the first outcome of a case is the one that stays.
-        return {
-            (outcome.rule.name, outcome.operation): outcome for outcome in reversed(report.outcomes)
-        }
+        return {(each.rule.name, each.operation): each for each in reversed(report.outcomes)}
 
     def outcome(self, case: RuleCase) -> ReportedOutcome | None:
         """Return the outcome of a case; None where its generation has no address."""
