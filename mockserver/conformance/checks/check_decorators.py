@@ -47,14 +47,12 @@ class FramedCheck(Generic[_T]):
         try:
             for judgement in self._judgements(context, operation):
                 judged = True
-                if (
-                    not isinstance(judgement, Finding)
-                    or (judgement.place, judgement.cause) in reported
-                ):
+                if not isinstance(judgement, Finding):
                     continue
-                if self.once:
-                    reported.add((judgement.place, judgement.cause))
-                yield judgement
+                what = (judgement.place, judgement.cause)
+                if not self.once or what not in reported:
+                    reported.add(what)
+                    yield judgement
         except required_members.Missing:
             if self.nothing is None:
                 raise
@@ -120,7 +118,6 @@ def each(
 
 def counting(
     *,
-    place: str = "",
     once: bool = False,
     vacuous: str = "",
     not_shown: str = "",
@@ -129,7 +126,7 @@ def counting(
     """Return a decorator of a check that says itself what it judged, by `JUDGED`."""
 
     def framed(check: Check) -> FramedCheck[Operation]:
-        return FramedCheck(check, None, place, once, _nothing(vacuous, not_shown), requires)
+        return FramedCheck(check, None, "", once, _nothing(vacuous, not_shown), requires)
 
     return framed
 

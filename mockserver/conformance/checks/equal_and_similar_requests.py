@@ -5,7 +5,12 @@ from decimal import Decimal
 from itertools import combinations, islice, pairwise
 
 from mockserver.conformance.checks import required_members
-from mockserver.conformance.checks.answered_quotes import AnsweredQuote, quote_of, quotes
+from mockserver.conformance.checks.answered_quotes import (
+    AnsweredQuote,
+    QuotePair,
+    quote_of,
+    quotes,
+)
 from mockserver.conformance.checks.check_decorators import counting, each
 from mockserver.conformance.checks.judged_exchanges import (
     check_is_there,
@@ -26,10 +31,11 @@ from mockserver.conformance.checks.shared_probes import V2_QUOTES
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.member_roles import scalar
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.exchange import Exchange, ExchangePair
 from mockserver.conformance.session.probe_names import EdgeKind, plain_probe
 from mockserver.contract import Layer, Operation, fact_basis, ids
 from mockserver.jsontext import Json
+from mockserver.wording import counted
 
 # How far numbers may be apart because prices move between two requests.
 _PRICE_FACTOR = Decimal("1.05")
@@ -83,11 +89,12 @@ def same_meaning_same_answer(context: RunContext, operation: Operation) -> Judge
         yield from _taken_in_any_case(context, operation)
         return
     moved = required_members.value(_changed_meanwhile(context, operation))
-    for base, exchange in _pairs(context, operation, EdgeKind.SAME_MEANING):
-        yield JUDGED
-        for finding in differences(context, base, exchange, _label(exchange)):
-            if finding.place not in moved:
-                yield finding
+    for base in _at(context, operation, EdgeKind.ONCE_MORE)[:1]:
+        alike = _at(context, operation, EdgeKind.SAME_MEANING) if base.succeeded else ()
+        for exchange in filter(is_its_own, alike):
+            yield JUDGED
+            apart = differences(context, base, exchange, _label(exchange))
+            yield from (finding for finding in apart if finding.place not in moved)
 
 
 def differences(context: RunContext, base: Exchange, exchange: Exchange, how: str) -> Findings:
@@ -104,9 +111,7 @@ def differences(context: RunContext, base: Exchange, exchange: Exchange, how: st
         yield Finding(message, (base, exchange), place, cause=how)
 
 
-def calls_for_others(
-    context: RunContext, operation: Operation
-) -> Iterator[tuple[Exchange, Exchange]]:
+def calls_for_others(context: RunContext, operation: Operation) -> Iterator[ExchangePair]:
     """Yield each call for another recipient or slippage with the usual one before it."""
     # Prices move while a run goes on, so that the latest usual call counts.
     usual: Exchange | None = None
@@ -126,7 +131,7 @@ def calls_for_others(
     vacuous="no call was made for another recipient or with another slippage",
     requires=EDGES,
 )
-def output_is_the_same_for_anybody(_: RunContext, pair: tuple[Exchange, Exchange]) -> Findings:
+def output_is_the_same_for_anybody(_: RunContext, pair: ExchangePair) -> Findings:
     """What a swap pays depends neither on the recipient nor on the slippage."""
     base, exchange = pair
     return second_output(base, exchange, _label(exchange))
@@ -140,9 +145,7 @@ def second_output(base: Exchange, second: Exchange, how: str) -> Findings:
         yield Finding(message, (base, second), "data.amountOut", cause=how)
 
 
-def ladders(
-    context: RunContext, operation: Operation
-) -> Iterator[tuple[AnsweredQuote, AnsweredQuote]]:
+def ladders(context: RunContext, operation: Operation) -> Iterator[QuotePair]:
     """Yield the quotes of each route that follow each other by amount, far enough to compare."""
     by_route: dict[tuple[str, ...], list[AnsweredQuote]] = {}
     for quote in quotes(context, operation):
@@ -160,7 +163,7 @@ def ladders(
 
 @_PACK.critical("quotes.more", *V2_QUOTES, ids.V1_QUOTE)
 @each(ladders, vacuous="no larger quote was given for the route of a smaller one", requires=EDGES)
-def more_never_pays_less(_: RunContext, pair: tuple[AnsweredQuote, AnsweredQuote]) -> Findings:
+def more_never_pays_less(_: RunContext, pair: QuotePair) -> Findings:
     """On one route a larger amount pays no less than a smaller one."""
     return less_for_more(*pair)
 
@@ -278,8 +281,8 @@ def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> J
     name = _EXACT[operation.id]
     outputs = {
         out: exchange
-        for exchange in context.of(operation)
-        if exchange.succeeded and len(str(exchange.data.get(name))) >= _FLOAT_DIGITS
+        for exchange in context.successes(operation)
+        if len(str(exchange.data.get(name))) >= _FLOAT_DIGITS
         if (out := amounts.units(exchange.data.get(name))) is not None
     }
     if len(outputs) < _FEWEST_LONG_AMOUNTS:
@@ -300,13 +303,11 @@ def _cut_outputs(context: RunContext) -> Findings:
     exact, kept = 0, list[AnsweredQuote]()
     cut, short = list[tuple[AnsweredQuote, int, int]](), list[tuple[AnsweredQuote, int, int]]()
     for quote in quotes(context, ids.BRIDGE):
-        paid = amounts.units(quote.exchange.data.get("outAmount"))
+        paid = quote.units("outAmount")
         due = amounts.units_of(quote.put, quote.decimals)
         if paid is None or not due:
             continue
-        fees = [
-            amounts.units(quote.exchange.data.get(name)) or 0 for name in ("serviceFee", "gasFee")
-        ]
+        fees = [quote.units(name) or 0 for name in ("serviceFee", "gasFee")]
         off = abs(paid - due)
         is_cut = off * _CUT_SHARE < due or off < _step_of(paid)
         # It may be rounded up.
@@ -322,10 +323,9 @@ def _cut_outputs(context: RunContext) -> Findings:
             short.append((quote, paid, due))
     if cut and exact >= _FEWEST_EXACT:
         quote, paid, due = cut[0]
-        message = (
-            f"outAmount is {paid}, where {exact} others are exact to the last digit: {due} here"
-        )
-        yield Finding(message, (quote.exchange,), "data.outAmount", cause="last digits")
+        message = f"outAmount is {paid}, where {exact} others are exact to the last digit:"
+        shown = (quote.exchange,)
+        yield Finding(f"{message} {due} here", shown, "data.outAmount", cause="last digits")
     for quote, paid, due in short if len(short) * _FEW_OF < len(kept) else ():
         # A service may pay less of more than it has.
         alike = [
@@ -369,7 +369,7 @@ def optional_inputs_stand_alone(context: RunContext, operation: Operation) -> Ju
 
 def with_and_without(
     context: RunContext, operation: Operation
-) -> Iterator[tuple[str, list[tuple[Exchange, Exchange]]]]:
+) -> Iterator[tuple[str, list[ExchangePair]]]:
     """Yield each optional input with the requests that succeed with it, each with the same
     without it.
     """
@@ -385,7 +385,7 @@ def with_and_without(
 
 def _lacking(
     by_inputs: Mapping[frozenset[tuple[str, str]], Exchange], name: str
-) -> Iterator[tuple[Exchange, Exchange]]:
+) -> Iterator[ExchangePair]:
     for inputs, complete in by_inputs.items():
         fewer = frozenset(pair for pair in inputs if pair[0] != name)
         lacking = by_inputs.get(fewer)
@@ -410,24 +410,12 @@ def _changed_meanwhile(context: RunContext, operation: Operation) -> frozenset[s
 
     None where it was not requested again. A balance falls while orders are submitted.
     """
-    last, base = (
-        _at(context, operation, kind) for kind in (EdgeKind.AFTERWARDS, EdgeKind.ONCE_MORE)
-    )
+    last = _at(context, operation, EdgeKind.AFTERWARDS)
+    base = _at(context, operation, EdgeKind.ONCE_MORE)
     if not (last and base and last[0].succeeded):
         return None
-    return frozenset(
-        place for place, _, _ in _differing_members(base[0].data, last[0].data, "data")
-    )
-
-
-def _pairs(
-    context: RunContext, operation: Operation, *kinds: EdgeKind
-) -> Iterator[tuple[Exchange, Exchange]]:
-    """Yield the usual request, where it succeeded, with each edge case of some kinds."""
-    for base in _at(context, operation, EdgeKind.ONCE_MORE)[:1]:
-        for exchange in _at(context, operation, *kinds) if base.succeeded else ():
-            if is_its_own(exchange):
-                yield base, exchange
+    apart = _differing_members(base[0].data, last[0].data, "data")
+    return frozenset(place for place, _, _ in apart)
 
 
 def _at(context: RunContext, operation: Operation, *kinds: EdgeKind) -> list[Exchange]:
@@ -453,7 +441,7 @@ def _differing_members(first: Json, second: Json, place: str) -> Iterator[tuple[
         return
     if isinstance(first, list) and isinstance(second, list):
         if len(first) != len(second):
-            yield place, _counted(first), _counted(second)
+            yield place, counted(len(first), "item"), counted(len(second), "item")
         return
     before, now = amounts.number(first), amounts.number(second)
     if before is None or now is None:
@@ -464,7 +452,3 @@ def _differing_members(first: Json, second: Json, place: str) -> Iterator[tuple[
         )
     if is_apart:
         yield place, first, second
-
-
-def _counted(items: list[Json]) -> str:
-    return "1 item" if len(items) == 1 else f"{len(items)} items"

@@ -1,9 +1,10 @@
 """HTTP and JSON: statuses, redirects, media types, and bodies as bytes."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from email.utils import parsedate
+from itertools import filterfalse
 
 from mockserver.conformance.checks.check_decorators import counting, each
 from mockserver.conformance.checks.judged_exchanges import (
@@ -22,7 +23,6 @@ from mockserver.conformance.requests.http_cases import is_hostile, is_outside_th
 from mockserver.conformance.requests.probe import PLAIN
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, NoAnswer
-from mockserver.conformance.session.probe_names import ProbeName
 from mockserver.conformance.verdict import Inconclusive, Verdict
 from mockserver.contract import Layer, Operation, fact_basis, ids
 from mockserver.jsontext import Json, kind_of, texts_in
@@ -157,7 +157,8 @@ def success_is_http_200(_: RunContext, exchange: Exchange) -> Findings:
 def no_server_error(context: RunContext, operation: Operation) -> Findings:
     """No request, however odd, is answered with a 5xx."""
     every = sent(context, operation)
-    exchanges = [exchange for exchange in _not_hostile(every) if exchange.answer.status >= 500]
+    plain = filterfalse(is_hostile, every)
+    exchanges = [exchange for exchange in plain if exchange.answer.status >= 500]
     if not exchanges:
         answered(context, operation)
     own = [exchange for exchange in exchanges if exchange.answer.status not in GATEWAY_STATUSES]
@@ -191,7 +192,7 @@ def _is_busy_now_and_then(context: RunContext, unanswered: Sequence[Exchange]) -
 def no_redirect(context: RunContext, operation: Operation) -> Findings:
     """An operation answers at its own address, and redirects nowhere."""
     redirects = filter(is_redirect, answered(context, operation))
-    exchanges = [exchange for exchange in redirects if not is_outside_the_contract(exchange)]
+    exchanges = list(filterfalse(is_outside_the_contract, redirects))
     if not exchanges:
         return
     every, generation = context.exchanges, operation.generation.id
@@ -206,8 +207,8 @@ def no_redirect(context: RunContext, operation: Operation) -> Findings:
 @_PACK.major("interface.envelopes", every_exchange=True)
 def answers_are_whole(context: RunContext, operation: Operation) -> Findings:
     """An answer arrives complete, in well-formed HTTP."""
-    plain = _not_hostile(sent(context, operation))
-    every = [exchange for exchange in plain if not is_outside_the_contract(exchange)]
+    plain = filterfalse(is_hostile, sent(context, operation))
+    every = list(filterfalse(is_outside_the_contract, plain))
     exchanges_by_trouble: dict[str, list[Exchange]] = {}
     for exchange in every:
         trouble, began = exchange.answer.trouble, exchange.answer.status != 0
@@ -221,12 +222,8 @@ def answers_are_whole(context: RunContext, operation: Operation) -> Findings:
         check_answered(every)
 
 
-def _not_hostile(every: Iterable[Exchange]) -> list[Exchange]:
-    return [exchange for exchange in every if not is_hostile(exchange)]
-
-
-def is_no_success(context: RunContext, odd: ProbeName) -> Findings:
-    exchange = require_answer(context, odd)
+def is_no_success(context: RunContext, operation: Operation, words: str) -> Findings:
+    exchange = require_answer(context, probe(operation, words))
     if exchange.succeeded:
         what = f"{exchange.request.method} {exchange.request.path} is answered with success"
         yield Finding(what, (exchange,), verdict=Verdict.EXTRA, cause="success")
@@ -278,13 +275,13 @@ def equal_requests_are_answered_alike(context: RunContext, operation: Operation)
 @_PACK.minor("http.unknown-path", ids.CHAINS, each=("unknown path",))
 def unknown_path_is_no_success(context: RunContext, operation: Operation) -> Findings:
     """A path without an operation is not answered with success."""
-    return is_no_success(context, probe(operation, "unknown path"))
+    return is_no_success(context, operation, "unknown path")
 
 
 @_PACK.minor("http.wrong-method", ids.V1_QUOTE, each=("wrong method",))
 def wrong_method_is_no_success(context: RunContext, operation: Operation) -> Findings:
     """A method that an operation does not have is not answered with success."""
-    return is_no_success(context, probe(operation, "wrong method"))
+    return is_no_success(context, operation, "wrong method")
 
 
 @_PACK.major(
@@ -297,8 +294,7 @@ def wrong_method_is_no_success(context: RunContext, operation: Operation) -> Fin
 )
 def survives_hostile_text(context: RunContext, operation: Operation) -> Findings:
     """Long, unusual or hostile texts neither break nor stop the service."""
-    hostile = probe(operation, "hostile text")
-    exchange = context.require(hostile)
+    exchange = context.require(probe(operation, "hostile text"))
     answer = exchange.answer
     if answer.status >= 500 and answer.status not in GATEWAY_STATUSES:
         yield Finding(f"the answer is HTTP {answer.status}", (exchange,), cause="5xx")

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from mockserver.conformance.checks.check_decorators import counting
+from mockserver.conformance.checks.judged_exchanges import successes
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.checks.shared_probes import (
     LISTS,
@@ -111,10 +112,7 @@ def one_index_is_one_token(context: RunContext, operation: Operation) -> Judgeme
 def _lists(
     context: RunContext, operation: Operation
 ) -> Iterator[tuple[Exchange, tuple[ListedToken, ...]]]:
-    context.require_success(plain_probe(operation))
-    for exchange in context.of(operation):
-        if exchange.succeeded:
-            yield exchange, tokens_in(context, exchange)
+    return ((each, tokens_in(context, each)) for each in successes(context, operation))
 
 
 @_PACK.major("lists.bare-names", *LISTS, needs=_ALL_LISTS)
@@ -197,9 +195,8 @@ def addresses_are_whole(context: RunContext, operation: Operation) -> Judgements
         for token in tokens:
             here = [each for each in tokens if each.chain == token.chain and each is not token]
             evm_count = sum(_EVM_ADDRESS.fullmatch(item.address) is not None for item in here)
-            if token.address.startswith("0x") and (
-                token.chain in evm or len(here) == evm_count > _A_FEW
-            ):
+            is_evm = token.chain in evm or len(here) == evm_count > _A_FEW
+            if is_evm and token.address.startswith("0x"):
                 yield JUDGED
                 if not _EVM_ADDRESS.fullmatch(token.address):
                     message = f"{token.symbol} on {token.chain} is at {token.address[:80]!r}"
@@ -329,9 +326,8 @@ def _collect(
     elif isinstance(value, Mapping):
         keyed = _is_keyed(value)
         for name, child in value.items():
-            _collect(
-                places, f"{place}.*" if keyed else f"{place}.{name}", exchange, child, depth + 1
-            )
+            inside = f"{place}.*" if keyed else f"{place}.{name}"
+            _collect(places, inside, exchange, child, depth + 1)
 
 
 def _is_keyed(value: Mapping[str, Json]) -> bool:

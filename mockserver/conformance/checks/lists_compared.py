@@ -83,10 +83,9 @@ def every_token_of_a_chain_is_listed(context: RunContext, operation: Operation) 
                 or _equal_token(_tokens_of_last_list(context, ids.ASSETS), token)
             ):
                 continue
-            message = (
-                f"{token.symbol} of {requested_chain(exchange)} is not on that chain in getAssets"
-            )
-            exchanges, basis = (listing, exchange), fact_basis(fact)
+            where = f"{requested_chain(exchange)} is not on that chain in getAssets"
+            message, exchanges = f"{token.symbol} of {where}", (listing, exchange)
+            basis = fact_basis(fact)
             yield Finding(message, exchanges, _TOKENS, basis, cause="token missing")
             break
 
@@ -157,8 +156,8 @@ def no_list_is_empty(context: RunContext, operation: Operation) -> Findings:
     others = [
         exchange
         for name in V2_LISTS
-        for exchange in context.of(name)
-        if name != operation.id and exchange.succeeded and listed(exchange.member("data"))
+        for exchange in context.successes(name)
+        if name != operation.id and listed(exchange.member("data"))
     ]
     if not others:
         raise Vacuous("every list is empty")
@@ -198,9 +197,8 @@ def _tokens_of_last_list(context: RunContext, operation_id: str) -> tuple[Listed
 def _lists_of_listed_chains(context: RunContext) -> Iterator[Exchange]:
     context.require_success(plain_probe(ids.OF_CHAIN))
     names = {name for chain in inventory_of(context).chains for name in chain.names}
-    for exchange in context.of(ids.OF_CHAIN):
-        if exchange.succeeded and requested_chain(exchange) in names:
-            yield exchange
+    looks = context.successes(ids.OF_CHAIN)
+    return (exchange for exchange in looks if requested_chain(exchange) in names)
 
 
 def _equal_token(tokens: Iterable[ListedToken], wanted: ListedToken) -> ListedToken | None:

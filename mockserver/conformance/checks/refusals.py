@@ -28,7 +28,7 @@ from mockserver.conformance.requests.probe import PLAIN, Group
 from mockserver.conformance.requests.variations import MistakeKind
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.probe_names import EdgeKind, plain_probe
+from mockserver.conformance.session.probe_names import Edge, EdgeKind, plain_probe
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Basis, Layer, Operation, fact_basis, ids, load
 
@@ -62,33 +62,29 @@ def is_refused(context: RunContext, operation: Operation, kind: str) -> Findings
     cases = [case for case in negative_cases(operation) if case.kind == kind]
     if not cases:
         raise NotApplicable("the operation has no input that could be wrong in this way")
-    names = [negative_case.probe_name(operation) for negative_case in cases]
-    answers = [
-        (negative_case, context.get(name)) for negative_case, name in zip(cases, names, strict=True)
-    ]
+    names = [case.probe_name(operation) for case in cases]
+    planned = zip(cases, map(context.get, names), strict=True)
+    there = [(case, exchange) for case, exchange in planned if exchange is not None]
     # Requests at the edges of inputs are wrong in the same way, with other values.
-    edges = [(exchange.probe.edge, exchange) for exchange in context.of(operation)]
-    wrong = [
-        (edge.of, exchange) for edge, exchange in edges if edge and edge.kind is EdgeKind.WRONG
-    ]
+    wrong = _at_edges(context, operation, EdgeKind.WRONG)
     for case in cases:
-        answers += [(case, exchange) for of, exchange in wrong if of == case.words]
-    there = [
-        (negative_case, exchange) for negative_case, exchange in answers if exchange is not None
-    ]
+        there += [(case, exchange) for edge, exchange in wrong if edge.of == case.words]
     if not there:
         raise context.not_sent(*names, otherwise="nothing of the kind was sent")
-    findings = [
-        finding
-        for negative_case, exchange in there
-        for finding in _taken(context, negative_case, exchange)
-    ]
+    findings = [finding for case, exchange in there for finding in _taken(context, case, exchange)]
     yield from findings
     if findings:
         return
     if not any(is_its_own(exchange) for _, exchange in there):
         raise Inconclusive(f"no such request was answered: {in_words(there[0][1])}")
     check_that_refusals_mean_something(context, operation)
+
+
+def _at_edges(
+    context: RunContext, operation: Operation, kind: EdgeKind
+) -> list[tuple[Edge, Exchange]]:
+    edges = ((exchange.probe.edge, exchange) for exchange in context.of(operation))
+    return [(edge, exchange) for edge, exchange in edges if edge and edge.kind is kind]
 
 
 @_PACK.major("interface.inputs", *_HAVING_REQUIRED_INPUTS, needs=(MISSING, PLAIN))
@@ -197,10 +193,9 @@ def check_that_refusals_mean_something(context: RunContext, operation: Operation
     """
     if "example_needs" in operation.row:
         return
-    if not any(exchange.succeeded for exchange in context.of(operation)):
-        how = "".join(
-            f": {in_words(exchange)}" for exchange in context.sent(plain_probe(operation))
-        )
+    if not context.successes(operation):
+        plain = context.sent(plain_probe(operation))
+        how = "".join(f": {in_words(exchange)}" for exchange in plain)
         raise Vacuous(f"the same request with nothing wrong with it did not succeed either{how}")
 
 
@@ -257,10 +252,7 @@ def refusal_carries_code(_: RunContext, exchange: Exchange) -> Findings:
 def refuses_what_is_known_and_not_listed(context: RunContext, operation: Operation) -> Judgements:
     """A chain or token that is known, but not in the list of the service, is refused."""
     places = {field.role: f"{field.location}.{field.name}" for field in operation.fields}
-    edges = [(exchange.probe.edge, exchange) for exchange in context.of(operation)]
-    requested = [
-        (edge, exchange) for edge, exchange in edges if edge and edge.kind is EdgeKind.UNLISTED
-    ]
+    requested = _at_edges(context, operation, EdgeKind.UNLISTED)
     unsent = (name.edge for name in context.unsent_probes)
     if not requested and not any(edge and edge.kind is EdgeKind.UNLISTED for edge in unsent):
         check_edges_requested(context)

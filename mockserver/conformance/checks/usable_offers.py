@@ -201,7 +201,7 @@ def _check_chains_are_up(context: RunContext, refused: Exchange) -> None:
     named = [any(word in message for word in known[kind]) for kind in ("of-tokens", "of-chains")]
     if named == [True, False]:
         return
-    accepted_requests = [each.parameters for each in context.of(ids.BRIDGE) if each.succeeded]
+    accepted_requests = [quote.parameters for quote in context.successes(ids.BRIDGE)]
     for name in ("fromChain", "toChain"):
         chain = refused.parameters.get(name)
         if not any(parameters.get(name) == chain for parameters in accepted_requests):
@@ -244,8 +244,8 @@ def _amount_is_sound(context: RunContext, quote: Exchange) -> bool:
     token = token_at(tokens, sent.get("fromChain", ""), symbol=symbol)
     if token is None:
         return False
-    others = context.of(ids.BRIDGE)
-    if any(each.succeeded and each.parameters.get("symbol") == symbol for each in others):
+    taken = context.successes(ids.BRIDGE)
+    if any(quote.parameters.get("symbol") == symbol for quote in taken):
         return True
     price = token_routes.price_of(context, token)
     return token_routes.is_stable(token) or (price is not None and token_routes.is_plausible(price))
@@ -262,7 +262,7 @@ def _plain_token_refused(context: RunContext, pair: list[Exchange]) -> Findings:
         numbers = (amounts.number(exchange.parameters.get("amount")) for exchange in quotes)
         return [number for number in numbers if number is not None]
 
-    taken = numbers([exchange for exchange in context.of(ids.BRIDGE) if exchange.succeeded])
+    taken = numbers(context.successes(ids.BRIDGE))
     if not taken or not any(min(taken) <= number <= max(taken) for number in numbers(pair)):
         raise Inconclusive(
             "the amount may have been refused: bounds are not shown, and no number as large "
@@ -281,11 +281,8 @@ def _reads_are_taken(context: RunContext, operation: Operation) -> Findings:
     some = operation.id == ids.PRICE and any(exchange.succeeded for exchange in exchanges)
     for exchange in [exchange for exchange in exchanges if exchange.refused][:1]:
         what = f"refused, though made of what the lists show: {exchange.request.query}"
-        basis = (
-            fact_basis("tokens.priced")
-            if some or exchange.probe == probe(ids.PRICE, "sampled")
-            else None
-        )
+        is_priced = some or exchange.probe == probe(ids.PRICE, "sampled")
+        basis = fact_basis("tokens.priced") if is_priced else None
         cause = "sound request refused"
         yield wrongly_refused(context, exchange, what, place="query", basis=basis, cause=cause)
 
@@ -304,7 +301,7 @@ def some_sound_request_is_taken(context: RunContext, operation: Operation) -> Ju
     """Swaps, calls and raw transactions are not all refused where quotes are given."""
     plain = [exchange for exchange in context.of(operation) if is_plain(exchange)]
     before = _REQUESTED_BEFORE[operation.id]
-    exchanges = [exchange for exchange in context.of(before) if exchange.succeeded]
+    exchanges = context.successes(before)
     different = {(exchange.request.query, exchange.request.body) for exchange in plain}
     if not exchanges or len(different) < FEWEST_REQUESTS:
         return
@@ -345,7 +342,7 @@ def each_listed_chain_is_served(context: RunContext, operation: Operation) -> Ju
     if operation.writes:
         context.require_success(plain_probe(operation))
     # The plan alone requests too few chains to tell anything.
-    if any(exchange.succeeded and exchange.probe.edge for exchange in context.of(operation)):
+    if any(exchange.probe.edge for exchange in context.successes(operation)):
         yield JUDGED
     basis = fact_basis(_SERVED[operation.id])
     for role, chain, refused in refused_chains(context, operation):
@@ -408,14 +405,14 @@ def orders_take_the_slippages_of_calls(context: RunContext, operation: Operation
     refused = [order for orders in larger.values() for order in orders]
     calls = [
         call
-        for call in context.of(ids.SWAP)
-        if call.succeeded and amounts.units(call.parameters.get("slippage")) in larger
+        for call in context.successes(ids.SWAP)
+        if amounts.units(call.parameters.get("slippage")) in larger
     ]
     # A service may have a most of its own. One that takes less than is seen has another unit.
     if len(larger) < FEWEST_REQUESTS or min(larger) > _ORDERED_SLIPPAGE or not calls:
         return
     last = max(order.number for order in refused)
-    if not any(order.succeeded and order.number > last for order in context.of(operation)):
+    if not any(order.number > last for order in context.successes(operation)):
         raise Inconclusive("no order was accepted after those that were refused")
     what = f"orders of swaps are refused with a slippage of {', '.join(map(str, larger))}"
     what = f"{what}, and taken with {max(taken)}"
@@ -429,7 +426,7 @@ def _is_listed_at_last(context: RunContext, operation: Operation, cell: Cell) ->
     _, chain, name = cell
     is_v1 = operation.generation.id == "v1"
     lists = (ids.V1_TOKENS,) if is_v1 else (ids.ASSETS, ids.OF_CHAIN)
-    looks = [look for each in lists for look in context.of(each) if look.succeeded]
+    looks = [look for each in lists for look in context.successes(each)]
     for look in sorted(looks, key=lambda look: look.number, reverse=True):
         tokens = [token for token in tokens_in(context, look) if token.chain.lower() == chain]
         if tokens:
@@ -446,8 +443,7 @@ def _mention(refused: Iterable[Exchange], words: Iterable[str]) -> bool:
 @_PACK.minor("v2.get-assets-by-chain", ids.OF_CHAIN, each=("v1 name", "usual"))
 def names_of_v1_stay_in_v1(context: RunContext, operation: Operation) -> Findings:
     """2.0 takes the chain names of its own list, not those that only v1 has."""
-    former_name = probe(operation, "v1 name")
-    exchange = require_answer(context, former_name)
+    exchange = require_answer(context, probe(operation, "v1 name"))
     if exchange.succeeded and exchange.items():
         message = f"chain {requested_chain(exchange)!r} is in the list of v1 only, and taken"
         extra = Verdict.EXTRA

@@ -111,10 +111,9 @@ def missing_answer(left: Exchange, right: Exchange, *, complete: bool = False) -
 
     An answer that broke off is a difference, unless answers have to be whole.
     """
-    for name, exchange in (("left", left), ("right", right)):
-        if exchange.answer.trouble in _NEVER_CAME or (complete and exchange.answer.trouble):
-            trouble = exchange.answer.reason or exchange.answer.trouble
-            return f"the {name} {SILENT}: {trouble}"
+    for name, answer in (("left", left.answer), ("right", right.answer)):
+        if answer.trouble in _NEVER_CAME or (complete and answer.trouble):
+            return f"the {name} {SILENT}: {answer.reason or answer.trouble}"
     return ""
 
 

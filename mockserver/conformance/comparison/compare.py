@@ -6,7 +6,6 @@ from contextlib import ExitStack
 from dataclasses import field, replace
 from decimal import Decimal
 from fnmatch import fnmatchcase
-from functools import partial
 from pathlib import Path
 
 from mockserver import contract as contracts
@@ -32,7 +31,7 @@ from mockserver.conformance.comparison.mirrored_requests import (
 from mockserver.conformance.comparison.result import LONGEST, Comparison, Occurrence, SideSummary
 from mockserver.conformance.comparison.value_differences import Band, Place, Roles
 from mockserver.conformance.options import Options
-from mockserver.conformance.report.masking import Masker, masker_for, visible
+from mockserver.conformance.report.masking import masker_for, visible
 from mockserver.conformance.runs.fresh_stamps import begin_with_the_time
 from mockserver.conformance.runs.planner import context_of, permit_of
 from mockserver.conformance.runs.run_journal import Run, is_journal, read_run, request_key
@@ -162,13 +161,10 @@ def compare(
 def _transport(target: Target, contract: Contract, options: Options, kept: int) -> Transport:
     """Return what sends to a side; `kept` is how many requests the journal of the other one has."""
     limits = options.limits(target)
-    budget = limits.budget
-    if options.budget is None and target.is_local:
-        budget = max(budget, kept)
     if options.budget is None:
+        planned = max(limits.budget, kept) if target.is_local else limits.budget
         # Beside the plan: requests that are sent again take nothing from it.
-        budget += MOST_REPEATS
-    limits = replace(limits, budget=budget)
+        limits = replace(limits, budget=planned + MOST_REPEATS)
     return Transport(target, permit_of(contract, target, options), limits, tls=options.tls)
 
 
@@ -176,8 +172,8 @@ def _is_fulfilled(pair: Pair) -> bool:
     return any(exchange.succeeded for exchange in pair)
 
 
-def _read_by(contract: Contract, pair: Pair) -> Pair:
-    operation = contract.get(pair.source.operation.id)
+def _read_by(contract: Contract | None, pair: Pair) -> Pair:
+    operation = contract.get(pair.source.operation.id) if contract else None
     if operation is None:
         return pair
     return Pair(
@@ -233,19 +229,20 @@ class _Comparing:
             else:
                 all_pairs.append(pair)
         all_pairs = self._in_their_dialect(all_pairs)
-        if not self._terms.forms:
-            for side in zip(*all_pairs, strict=True):
-                self._learn_all(side)
+        for side in () if self._terms.forms else zip(*all_pairs, strict=True):
+            self._learn_all(side)
         self._notes += tuple(_refused_alike(all_pairs))
         if self._terms.forms:
             silent |= dict.fromkeys(sorted(unshown(all_pairs)))
         if silent and self._terms.forms:
-            names = listed(list(silent))
-            self._notes += (
-                f"without an answer that shows it, so nobody knows whether it changed: {names}",
-            )
+            unseen = "without an answer that shows it, so nobody knows whether it changed"
+            self._notes += (f"{unseen}: {listed(list(silent))}",)
         every = (exchange for pair in pairs for exchange in pair)
-        mask = partial(_masked, masker_for(every, self._options.caller))
+        masker = masker_for(every, self._options.caller)
+
+        def mask(text: str) -> str:
+            return one_line(visible(masker.text(text)), LONGEST)
+
         return Comparison(
             left=self._left.summary(self._contract),
             right=self._right.summary(self._contract),
@@ -253,7 +250,7 @@ class _Comparing:
             dialect=self._options.dialect,
             band=f"{self._terms.band.percent:f}",
             compared=len(all_pairs),
-            fulfilled=sum(1 for pair in all_pairs if _is_fulfilled(pair)),
+            fulfilled=sum(map(_is_fulfilled, all_pairs)),
             occurrences=tuple(self._occurrences(all_pairs, mask)),
             silent=tuple(silent),
             left_out={mask(probe): mask(why) for probe, why in self._left_out.items()},
@@ -346,8 +343,7 @@ class _Comparing:
         return list(map(self._reread, pairs))
 
     def _reread(self, pair: Pair) -> Pair:
-        contract = self._read_by.get(pair.generation.id)
-        return pair if contract is None else _read_by(contract, pair)
+        return _read_by(self._read_by.get(pair.generation.id), pair)
 
     def _learn_all(self, exchanges: Iterable[Exchange]) -> None:
         """Take in the answers of one side, of which some were to the same request."""
@@ -388,11 +384,10 @@ class _Comparing:
             budget = self._options.budget
             left = self._left.again(pair.source, budget)
             right = self._right.again(pair.counterpart, budget)
-            if left is None or right is None:
-                continue
-            again[number] = self._reread(Pair(left, right))
-            self._learn(pair.source, again[number].source)
-            self._learn(pair.counterpart, again[number].counterpart)
+            if left is not None and right is not None:
+                again[number] = self._reread(Pair(left, right))
+                for first, second in zip(pair, again[number], strict=True):
+                    self._learn(first, second)
         return again
 
     def _lasting(
@@ -437,11 +432,6 @@ class _Both:
     def sent(self, exchange: Exchange, planned: int) -> None:
         for watch in self._watches:
             watch.sent(exchange, planned)
-
-
-def _masked(masker: Masker, text: str) -> str:
-    """Return a text on one line, without secrets and invisible characters."""
-    return one_line(visible(masker.text(text)), LONGEST)
 
 
 def _without_secrets(

@@ -6,7 +6,7 @@ types, and how their values are written.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 from mockserver.conformance.comparison.answer_differences import (
     Difference,
@@ -81,8 +81,7 @@ def same_operations(old: Sequence[Exchange], new: Sequence[Exchange]) -> list[Pa
     pairs: list[Pair] = []
     for operation in {exchange.operation.id: None for exchange in old}:
         was, now = (
-            [exchange for exchange in side if exchange.operation.id == operation]
-            for side in (old, new)
+            [each for each in side if each.operation.id == operation] for side in (old, new)
         )
         sides = zip_longest(was, now) if now else ()
         pairs += [Pair(before or was[-1], after or now[-1]) for before, after in sides]
@@ -129,7 +128,7 @@ def _of_outcomes(old: Sequence[Exchange], new: Sequence[Exchange]) -> Iterator[C
 def _of_answers(
     old: Sequence[Exchange], new: Sequence[Exchange], roles: Callable[[Operation], Roles]
 ) -> Iterator[Change]:
-    was, now = _grouped(old), _grouped(new)
+    was, now = grouped(old, _kind_of), grouped(new, _kind_of)
     for key, before in was.items():
         after = now.get(key, [])
         if not after:
@@ -140,8 +139,7 @@ def _of_answers(
                 yield Level.MAY_BREAK, Difference(kind, (), *map(", ".join, sides)), after[0]
         read = [[each.body for each in side if not each.unreadable] for side in (before, after)]
         if all(read):
-            roles_there = roles(before[0].operation)
-            for level, difference in differences(read[0], read[1], roles_there):
+            for level, difference in differences(read[0], read[1], roles(before[0].operation)):
                 yield level, difference, after[0]
 
 
@@ -182,11 +180,8 @@ def _list_lengths(exchanges: Iterable[Exchange]) -> dict[Place, list[int]]:
     return lengths
 
 
-def _grouped(exchanges: Sequence[Exchange]) -> dict[tuple[str, ...], list[Exchange]]:
-    def key(exchange: Exchange) -> tuple[str, ...]:
-        return exchange.operation.id, outcome_of(exchange), "no JSON" * bool(exchange.unreadable)
-
-    return grouped(exchanges, key)
+def _kind_of(exchange: Exchange) -> tuple[str, ...]:
+    return exchange.operation.id, outcome_of(exchange), "no JSON" * bool(exchange.unreadable)
 
 
 def _status(exchange: Exchange) -> str:
@@ -207,9 +202,8 @@ def differences(
         words = (", ".join(sorted(side)) for side in classes)
         yield Level.MAY_BREAK, Difference(DifferenceKind.FORM, place, *words)
     yield from _of_members(left, right, roles, place)
-    was, now = (
-        [item for value in side if isinstance(value, list) for item in value] for side in both
-    )
+    lists = ([value for value in side if isinstance(value, list)] for side in both)
+    was, now = ([*chain.from_iterable(side)] for side in lists)
     yield from _inside(was, now, roles, (*place, "[]"))
 
 
@@ -220,15 +214,11 @@ def _of_members(
     if not was or not now:
         return
     if roles.is_map(place):
-        before, after = (
-            [item for members in side for item in members.values()] for side in (was, now)
-        )
+        before, after = ([part for value in side for part in value.values()] for side in (was, now))
         yield from _inside(before, after, roles, (*place, "{}"))
         return
-    for name in dict.fromkeys(name for members in (*was, *now) for name in members):
-        before, after = (
-            [members[name] for members in side if name in members] for side in (was, now)
-        )
+    for name in dict.fromkeys(name for value in (*was, *now) for name in value):
+        before, after = ([value[name] for value in side if name in value] for side in (was, now))
         inside = (*place, name)
         always = len(before) == len(was)
         if not before:
@@ -254,10 +244,8 @@ def _inside(
     if left and right:
         yield from differences(left, right, roles, place)
     elif left:
-        yield (
-            Level.MAY_BREAK,
-            Difference(DifferenceKind.EMPTY, place[:-1], f"{len(left)} items", "no items"),
-        )
+        sides = f"{len(left)} items", "no items"
+        yield Level.MAY_BREAK, Difference(DifferenceKind.EMPTY, place[:-1], *sides)
 
 
 def _types(values: Iterable[Json]) -> str:

@@ -265,9 +265,8 @@ def signed_again(request: Request, caller: Caller) -> Request:
             return caller.wallet_signed(request.body, headers.get("EvmAddress", ""))
         key = caller.app_key if "appKey" in headers else ""
         times = (headers.get("expireTime", ""), headers.get("timestamp", ""))
-        return caller.developer_signed(
-            request.body, developer_signatures.DeveloperHeaders(key, *times)
-        )
+        signed = developer_signatures.DeveloperHeaders(key, *times)
+        return caller.developer_signed(request.body, signed)
 
     makers = {"appkey": lambda: caller.app_key, "signature": signature}
     items = [

@@ -176,10 +176,7 @@ def form(value: Json) -> str:
     """Return what kind of text or number it is: digits, hex, words, or empty."""
     if not isinstance(value, str):
         return type_of(value)
-    for name, pattern in _FORMS.items():
-        if pattern.fullmatch(value):
-            return name
-    return "text"
+    return next((name for name, pattern in _FORMS.items() if pattern.fullmatch(value)), "text")
 
 
 def number(value: Json) -> Decimal | None:

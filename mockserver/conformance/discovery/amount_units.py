@@ -63,9 +63,8 @@ def attempts(context: RunContext, operation_id: str) -> tuple[Attempt, ...]:
             routes, first = swap_routes(context), reading_of(context, ids.BRIDGE)
         case _:
             routes, first = v1_routes(context), Reading.TOKENS
-    return context.cached(
-        (attempts, operation_id, first), lambda: _attempts(operation_id, routes, first)
-    )
+    key = (attempts, operation_id, first)
+    return context.cached(key, lambda: _attempts(operation_id, routes, first))
 
 
 def _attempts(
@@ -183,10 +182,10 @@ def _fitting_reading(context: RunContext, attempt: Attempt) -> Reading | None:
     rate = Decimal(1)
     # Of two tokens the worth has to be compared, for which both prices are needed.
     if source.symbol != target.symbol:
-        prices = price_of(context, source), price_of(context, target)
-        if prices[0] is None or prices[1] is None:
+        source_price, target_price = price_of(context, source), price_of(context, target)
+        if source_price is None or target_price is None:
             return None
-        rate = amounts.EXACT.divide(prices[0], prices[1])
+        rate = amounts.EXACT.divide(source_price, target_price)
     got = amounts.whole_tokens(out, target.decimals)
     expected = amounts.EXACT.multiply(sent, rate)
     if amounts.within(got, amounts.EXACT.scaleb(expected, -source.decimals), _NEAR_FACTOR):

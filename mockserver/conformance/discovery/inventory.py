@@ -379,7 +379,7 @@ def _called(
         for name, value in item.items():
             if text(value) in names:
                 named = [(text(member(item, role)), text(item.get(name))) for item in items]
-                return {chain: known_name for chain, known_name in named if chain and known_name}
+                return {chain: called for chain, called in named if chain and called}
     return {}
 
 

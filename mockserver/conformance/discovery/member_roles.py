@@ -85,9 +85,8 @@ def member(item: ListItem, candidates: tuple[str, ...]) -> Json:
 
 
 def member_of(by_name: ListItem, candidates: tuple[str, ...]) -> Json:
-    return next(
-        (by_name[name] for name in map(folded, candidates) if by_name.get(name) is not None), None
-    )
+    values = (by_name.get(name) for name in map(folded, candidates))
+    return next((value for value in values if value is not None), None)
 
 
 def text(value: Json) -> str:

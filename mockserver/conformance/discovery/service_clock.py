@@ -59,7 +59,9 @@ def seconds_between(earlier: str | None, later: str | None) -> float | None:
 
 def stamp_of(request: Request) -> int | None:
     """Return the time that a v1 request is stamped with, in its unit; None without a number."""
-    return _unsigned(request.headers.get("timestamp", ""))
+    stamp = request.headers.get("timestamp", "")
+    is_number = stamp.isascii() and stamp.isdecimal() and len(stamp) < _TOO_LONG
+    return int(stamp) if is_number else None
 
 
 def with_stamp(request: Request, stamp_ms: int) -> Request:
@@ -102,11 +104,6 @@ def _taken_stamps(context: RunContext) -> list[int]:
         return []
     stamps = [seconds_of(text(each.request.headers["timestamp"])) for each in v1 if each.succeeded]
     return [stamp for stamp in stamps if stamp is not None]
-
-
-def _unsigned(text: str) -> int | None:
-    is_number = text.isascii() and text.isdecimal() and len(text) < _TOO_LONG
-    return int(text) if is_number else None
 
 
 def _read(parse: Callable[[], datetime]) -> int | None:

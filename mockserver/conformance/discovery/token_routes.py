@@ -1,6 +1,6 @@
 """The chains and tokens that requests are about, drawn from those that the service offers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from decimal import Decimal
@@ -127,15 +127,11 @@ def v1_chain_pair(context: RunContext) -> tuple[ListedChain, ListedChain]:
 
 def v1_bridges(context: RunContext) -> list[TokenRoute]:
     """Return the routes of one token between two chains that the v1 lists allow."""
-    return _v1_bridges(context, inventory_of(context, "v1").tokens)
+    return v1_bridges_of(context, inventory_of(context, "v1").tokens)
 
 
-def v1_bridges_by_twins(context: RunContext) -> list[TokenRoute]:
-    """Return the routes that `v1_tokens` allow."""
-    return _v1_bridges(context, v1_tokens(context))
-
-
-def _v1_bridges(context: RunContext, listed: Sequence[ListedToken]) -> list[TokenRoute]:
+def v1_bridges_of(context: RunContext, listed: Iterable[ListedToken]) -> list[TokenRoute]:
+    """Return the routes of one token between two chains of v1 that some tokens allow."""
     offered = {chain.name for chain in inventory_of(context, "v1").offered}
     tokens = [token for token in listed if token.offered and token.chain in offered]
     return [
@@ -360,10 +356,8 @@ def _drawn(
     Raises `NotRun`, saying `nothing`, where there is none.
     """
     chance, worth = context.draw(what), _worth(context)
-    drawn = [
-        (worth(route) + more_worth(route), chance.random(), route)
-        for route in needed(routes, nothing)
-    ]
+    every = needed(routes, nothing)
+    drawn = [(worth(route) + more_worth(route), chance.random(), route) for route in every]
     pool = sorted(drawn, key=lambda each: each[:2], reverse=True)
     chosen = [pool.pop(0)[2]]
     while pool and len(chosen) < TRIES:

@@ -88,8 +88,7 @@ def alternative_probes() -> Iterator[Probe]:
     Each is sent only where it is needed.
     """
     for form in ALTERNATIVES:
-        amounts_tried = _of_other_amounts(form)
-        yield _probe(form.probe, partial(_other_form, form), form.of, *amounts_tried)
+        yield _probe(form.probe, partial(_other_form, form), form.of, *_of_other_amounts(form))
     for name, of in {form.once_more: form.of for form in ALTERNATIVES}.items():
         others = (form.probe for form in _other_forms(of))
         yield _probe(name, partial(_published_again, of), of, *others)
@@ -124,9 +123,8 @@ def _published_again(of: str, context: RunContext) -> Draft:
     forms = {form.probe: form for form in _other_forms(of)}
     taken = [forms[exchange.probe] for exchange in context.sent(*forms) if exchange.succeeded]
     # Only what another form was taken for: else the published one was refused for another reason.
-    if any(
-        form.place == _TIME_OUT for form in needed(taken, "not needed, no other form was taken")
-    ):
+    needed(taken, "not needed, no other form was taken")
+    if any(form.place == _TIME_OUT for form in taken):
         # Only the usual time-out may be too short.
         return _made(context, of, ONCE_MORE, _sending(_TIME_OUT, _LONG_MS))
     return _made(context, of, ONCE_MORE, lambda draft, _: draft)

@@ -26,7 +26,7 @@ from mockserver.conformance.discovery.token_routes import (
     price_of,
     swaps,
     usable_tokens,
-    v1_bridges_by_twins,
+    v1_bridges_of,
     v1_tokens,
 )
 from mockserver.conformance.discovery.unlisted import tokens_elsewhere, unlisted_chains
@@ -157,9 +157,8 @@ def _bounds(
     schema: Schema, path: tuple[str | int, ...]
 ) -> Iterator[tuple[tuple[str | int, ...], str, Any]]:
     """Yield the bounds of an input, each with its path in the schema of the request."""
-    yield from (
-        ((*path, keyword), keyword, schema[keyword]) for keyword in _BEYOND if keyword in schema
-    )
+    for keyword in filter(schema.__contains__, _BEYOND):
+        yield (*path, keyword), keyword, schema[keyword]
     for number, branch in enumerate(schema.get("allOf", ())):
         yield from _bounds(branch, (*path, "allOf", number))
 
@@ -318,9 +317,8 @@ class _EdgeCases:
             about = unasked.take_for(value)
         elif field.role == "slippage" and value not in COMPARED_SLIPPAGES:
             about = unasked.take()
-        return (
-            if_known(valid_request, self._context, self._operation.id, **about) if about else None
-        )
+        operation_id = self._operation.id
+        return if_known(valid_request, self._context, operation_id, **about) if about else None
 
     def _doubtful_values(self, draft: Draft) -> Iterator[EdgeCase]:
         """Yield the usual request with one input at an edge that a service may refuse.
@@ -413,7 +411,7 @@ POOLS: Mapping[str, tuple[str, str, Callable[[RunContext], Iterable[Any]]]] = {
     ids.SWAP: ("route", "calls", _within_chains),
     ids.PRICE: ("asset", "prices", addressed_tokens),
     ids.BALANCE: ("asset", "balances", addressed_tokens),
-    ids.V1_QUOTE: ("route", ids.V1_QUOTE, v1_bridges_by_twins),
+    ids.V1_QUOTE: ("route", ids.V1_QUOTE, lambda run: v1_bridges_of(run, v1_tokens(run))),
     ids.V1_RAW: ("asset", "v1 raw", v1_tokens),
 }
 
@@ -439,7 +437,7 @@ def _subjects(context: RunContext, operation_id: str, unasked: _Unasked) -> Iter
             yield Edge(f"{_MANY_COINS} coins"), {"route": route, "tokens": _MANY_COINS}
     if operation_id in (ids.OF_CHAIN, ids.V1_TOKENS):
         inventory = inventory_of(context, operation_id.partition(".")[0])
-        listed = {requested_chain(each) for each in context.of(operation_id) if each.succeeded}
+        listed = set(map(requested_chain, context.successes(operation_id)))
         for chain in inventory.chains[:_MOST_CHAINS]:
             name = inventory.listing_name(chain.name)
             if chain.offered and name not in listed:
@@ -609,9 +607,8 @@ def _other_subjects(
     """Yield what a request can be about that is wrong at a place, beside the usual."""
     if operation_id == ids.BRIDGE and place == "amount":
         # Any number of smallest units is a lot of the token with the fewest decimals.
-        for route in sorted(bridges(context), key=lambda candidate: candidate.source.decimals or 0)[
-            :1
-        ]:
+        by_decimals = sorted(bridges(context), key=lambda route: route.source.decimals or 0)
+        for route in by_decimals[:1]:
             yield "the fewest decimals", {"route": route}
     elif operation_id in (ids.SWAP_QUOTE, ids.SWAP):
         routes = _within_chains(context)
@@ -621,9 +618,7 @@ def _other_subjects(
                 yield f"the coin of {name}", {"route": coin_route}
         elif place in ("fromTokenAddress", "toTokenAddress"):
             plain = [
-                candidate
-                for candidate in routes
-                if not candidate.source.is_native and not candidate.target.is_native
+                each for each in routes if not each.source.is_native and not each.target.is_native
             ]
             for label, group in (("a coin", list(coins.values())), ("contracts", plain)):
                 if group:
@@ -657,13 +652,10 @@ def _known_and_unlisted(context: RunContext, operation_id: str) -> Iterator[Edge
     if operation_id in _TOKEN_ROLES:
         tokens = inventory_of(context, generation).tokens
         offered = [each for each in tokens if each.decimals is not None and each.offered]
-        role, chains = (
-            _TOKEN_ROLES[operation_id],
-            list(dict.fromkeys(candidate.chain for candidate in offered)),
-        )
+        role, chains = _TOKEN_ROLES[operation_id], [*dict.fromkeys(each.chain for each in offered)]
         draw = context.draw(f"tokens of other chains for {operation_id}")
         for name in draw.sample(chains, min(FEW_TOKENS, len(chains))):
-            there = [candidate for candidate in offered if candidate.chain != name]
+            there = [each for each in offered if each.chain != name]
             for token in list(tokens_elsewhere(offered, name))[:FEW_TOKENS]:
                 elsewhere = replace(token, chain=name)
                 route = TokenRoute(elsewhere, draw.choice(there))

@@ -6,6 +6,7 @@ was sent again, in turn with a request of the same kind that had been answered a
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from statistics import median
 
 from mockserver.conformance.requests.negative import is_negative
@@ -66,8 +67,8 @@ def _draft(exchange: Exchange) -> Draft:
 def suspects(context: RunContext) -> Iterator[Suspect]:
     """Yield late answers of each operation, but for those above the bound."""
     for kind in KINDS:
-        sent = [exchange for operation_id in kind for exchange in context.of(operation_id)]
-        every = [exchange for exchange in sent if exchange.succeeded and not is_negative(exchange)]
+        taken = chain.from_iterable(map(context.successes, kind))
+        every = [exchange for exchange in taken if not is_negative(exchange)]
         if len(every) < _FEWEST_ANSWERS:
             continue
         ordered = sorted(every, key=lambda exchange: exchange.answer.elapsed_ms)
@@ -87,11 +88,9 @@ def again(context: RunContext, operation_id: str) -> Iterator[tuple[Sequence[Exc
     kind = next((kind for kind in KINDS if operation_id in kind), ())
     for number in range(1, _MOST_SUSPECTS + 1):
         turns = range(1, ROUNDS + 1)
-        names = [_again(operation_id, number, turn) for turn in turns]
-        late = context.sent(*names)
-        beside = context.sent(
-            *(_beside(member, operation_id, number, turn) for turn in turns for member in kind)
-        )
+        late = context.sent(*(_again(operation_id, number, turn) for turn in turns))
+        names = (_beside(each, operation_id, number, turn) for turn in turns for each in kind)
+        beside = context.sent(*names)
         all_answered = all(exchange.has_answer for exchange in (*late, *beside))
         if all_answered and FEWEST_ROUNDS <= len(late) == len(beside):
             yield late, median(exchange.answer.elapsed_ms for exchange in beside)

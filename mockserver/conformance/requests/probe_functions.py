@@ -44,6 +44,7 @@ from mockserver.conformance.discovery.token_routes import (
     v1_twin,
 )
 from mockserver.conformance.requests import probe_labels
+from mockserver.conformance.requests.probe_labels import NAMED
 from mockserver.conformance.requests.valid import (
     first_chains,
     fresh_hash,
@@ -137,11 +138,8 @@ def _edge_or_drawn(context: RunContext, chains: list[ListedChain], what: str) ->
 def v1_name(context: RunContext) -> str:
     """Return the name that only v1 has for a chain of 2.0."""
     names = {name.lower() for chain in inventory_of(context).chains for name in chain.names}
-    own = [
-        chain.name
-        for chain, _ in twins_of(context)
-        if chain.offered and chain.name.lower() not in names
-    ]
+    offered = (chain.name for chain, _ in twins_of(context) if chain.offered)
+    own = [name for name in offered if name.lower() not in names]
     return context.draw("v1 name").choice(needed(own, "v1 calls every chain as 2.0 does"))
 
 
@@ -269,11 +267,8 @@ def neighbouring_route(context: RunContext, quote: str) -> TokenRoute:
     """
     is_plain = quote not in probe_labels.SAMPLES
     route = attempts(context, ids.BRIDGE)[0].route if is_plain else sampled_route(context, quote)
-    others = [
-        bridge
-        for bridge in bridges(context)
-        if bridge.chains == route.chains and bridge.source.symbol != route.source.symbol
-    ]
+    beside = (bridge for bridge in bridges(context) if bridge.chains == route.chains)
+    others = [bridge for bridge in beside if bridge.source.symbol != route.source.symbol]
     pool = needed(others, "no other token is listed on both chains")
     return min(pool, key=lambda route: not is_stable(route.source))
 
@@ -360,7 +355,7 @@ def account_in_another_case(context: RunContext) -> str:
 
 
 def named_order(context: RunContext, name: str) -> str:
-    return _one_of(context.caller.orders, probe_labels.NAMED.index(name), "order")
+    return _one_of(context.caller.orders, NAMED.index(name), "order")
 
 
 def known_ticket(context: RunContext, name: str) -> str:
@@ -373,9 +368,7 @@ def known_ticket(context: RunContext, name: str) -> str:
 
 
 def _one_of(names: tuple[str, ...], number: int, what: str) -> str:
-    if number >= len(names):
-        raise NotRun(f"no {what} was named")
-    return names[number]
+    return needed(names[number:], f"no {what} was named")[0]
 
 
 def _with_another_end(transaction: str) -> str:
@@ -401,14 +394,10 @@ CHOICES: Mapping[str, Callable[..., Any]] = {
     "other_held_token": lambda context: swap_routes(context)[0].target,
     # A sampled amount may be negligible: its price may be wrong.
     "thousandfold": lambda context, sample: requested_amount(context, sample) * 1000,
-    "chain_of_named": lambda context, name: named_v1_order(context, probe_labels.NAMED.index(name))[
-        0
-    ],
-    "hash_of_named": lambda context, name: named_v1_order(context, probe_labels.NAMED.index(name))[
-        1
-    ],
+    "chain_of_named": lambda context, name: named_v1_order(context, NAMED.index(name))[0],
+    "hash_of_named": lambda context, name: named_v1_order(context, NAMED.index(name))[1],
     # Ids that do not exist, though they begin like what was named.
-    "longer_order": lambda context: f"{named_order(context, probe_labels.NAMED[0])}7000003",
+    "longer_order": lambda context: f"{named_order(context, NAMED[0])}7000003",
     "longer_ticket": lambda context: f"{known_ticket(context, probe_labels.LISTED[0])}7000003",
     "longer_id": lambda context, probe: f"{submitted_id(context, probe)}abc",
     "hash_with_another_end": lambda context: _with_another_end(named_v1_order(context)[1]),

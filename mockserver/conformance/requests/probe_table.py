@@ -141,9 +141,8 @@ def read(document: Document) -> Iterator[Probe]:
                 probe = _probe(*filled, block["stage"], sets)
                 for before in probe.after:
                     if before not in known:
-                        raise UnknownTableName(
-                            f"{before!r} is neither a set nor a probe further up"
-                        )
+                        problem = f"{before!r} is neither a set nor a probe further up"
+                        raise UnknownTableName(problem)
             known.add(probe.name)
             yield probe
 
@@ -196,9 +195,7 @@ def probes_about(operation_id: str) -> Mapping[str, tuple[ProbeName, ...]]:
     """
     probes = (probe for probe in PLANNED if probe.about and probe.operation_id == operation_id)
     by_thing = grouped(probes, lambda probe: probe.about)
-    return {
-        about: tuple(ProbeName(probe.name) for probe in alike) for about, alike in by_thing.items()
-    }
+    return {about: tuple(ProbeName(each.name) for each in by_thing[about]) for about in by_thing}
 
 
 def look_ups_of_named(operation_id: str) -> Mapping[str, tuple[ProbeName, ...]]:

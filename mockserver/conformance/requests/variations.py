@@ -77,9 +77,8 @@ class InputValue:
         """Return its value, drawn where it has several. Raises `NotRun` where it says nothing."""
         if self.make:
             return self.make(right, context, label)
-        return filled(
-            context.draw(label).choice(self.puts) if self.puts[1:] else self.puts[0], right
-        )
+        put = context.draw(label).choice(self.puts) if self.puts[1:] else self.puts[0]
+        return filled(put, right)
 
     def values(self, right: Json, context: RunContext) -> Iterator[tuple[str, Json]]:
         """Yield the values of the row, each with its words. Raises `NotRun`."""
@@ -132,7 +131,7 @@ _WITH_FRACTION = Decimal("1.005")
 def _negative(value: Json, _: RunContext, __: str) -> Json:
     if isinstance(value, str):
         return f"-{value.removeprefix('-')}"
-    return -value if _is_number(value) else -1
+    return -value if isinstance(value, int | Decimal) else -1
 
 
 def _with_fraction(value: Json, context: RunContext, _: str) -> Json:
@@ -212,10 +211,6 @@ def _hex_digits(value: Json) -> str:
     if not is_hex(value):
         raise NotRun("the usual value is no hex")
     return value.removeprefix("0x")
-
-
-def _is_number(value: Json) -> TypeGuard[int | Decimal]:
-    return isinstance(value, int | Decimal)
 
 
 # By their name in the table.

@@ -198,6 +198,10 @@ class Exchange(Cached):
         return tuple(value) if isinstance(value, list) else ()
 
 
+ExchangePair = tuple[Exchange, Exchange]
+"""Two exchanges that are compared."""
+
+
 def refusal_of(exchange: Exchange) -> tuple[int, int | None, str]:
     """Return why an exchange was refused, for comparison: without echoes of the request."""
     message = exchange.member("msg")
