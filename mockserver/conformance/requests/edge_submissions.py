@@ -14,7 +14,8 @@ from mockserver.conformance.discovery.token_routes import (
     TokenRoute,
     bridges,
     v1_bridges,
-    v1_bridges_by_twins,
+    v1_bridges_of,
+    v1_tokens,
 )
 from mockserver.conformance.requests.covering import (
     ends_of,
@@ -63,7 +64,10 @@ def orders_of_each(
     Each order may be one that somebody pays for, so it shows as much as it can.
     """
     known = {end for route in shown for end in ends_of(route)}
-    routes = {ids.ORDER: bridges, ids.V1_ORDER: v1_bridges_by_twins}[operation_id](context)
+    if operation_id == ids.ORDER:
+        routes: Sequence[TokenRoute] = bridges(context)
+    else:
+        routes = v1_bridges_of(context, v1_tokens(context))
     drawn = in_random_order(context, f"each of {operation_id}", routes)
     # Each chain of v1 is an EVM chain.
     chains = {chain.name: chain for chain in inventory_of(context).offered if chain.evm is False}
