@@ -75,9 +75,10 @@ SUBMITTING = [
     ("v1-order-settles-its-amount", "v1-order-pays-what-was-sent"),
     ("orders-are-found-as-themselves-only", "order-known-by-its-first-digits"),
 ]
+KNOWN = "accepted-orders-are-known"
 # With these, orders are submitted at edges, as swaps and without what is optional.
 _EACH_ORDER = (
-    *("each-listed-chain-is-served", "accepted-orders-are-known"),
+    *("each-listed-chain-is-served", KNOWN),
     *("aggregate-orders-are-a-type", "orders-need-no-target-chain"),
 )
 # This service takes any slippage of a transfer, against the description.
@@ -141,10 +142,23 @@ def short_amount(call, data):
     data["order"]["fromAmount"] = struct.unpack("f", struct.pack("f", amount))[0]
 
 
-def forgotten(call, data):
-    """A number beyond 32 bits loses the order."""
-    if max(float(call.inputs[name]) for name in ("timeout", "triggerPrice")) > 2**32:
-        del call.service.orders[data["id"]]["net"]
+def forgets(is_lost):
+    def forgotten(call, data):
+        if is_lost(call):
+            del call.service.orders[data["id"]]["net"]
+
+    return forgotten
+
+
+def is_of_lower_case(call):
+    sender = call.request.headers["Evmaddress"]
+    return sender == sender.lower()
+
+
+def one_without_chain(call, data):
+    """Orders that name no chain are one."""
+    if not call.inputs.get("toChain"):
+        data["id"] = call.service.memory.setdefault("without chain", data["id"])
 
 
 def lost(call):
@@ -175,12 +189,17 @@ def test_a_ticket_that_has_succeeded_is_not_listed_as_open_later(fault):
     ("rule", "operation", "change"),
     [
         ("v1-order-tells-what-was-submitted", "getOrderDetailByHashAndEvmAddress", short_amount),
-        ("accepted-orders-are-known", "submitOrder", forgotten),
+        ("order-ids-are-unique", "submitOrder", one_without_chain),
+        deep(KNOWN, "submitOrder", forgets(lambda call: float(call.inputs["timeout"]) > 2**32)),
+        (KNOWN, "submitOrder", forgets(lambda call: float(call.inputs["triggerPrice"]) > 2**63)),
+        deep(KNOWN, "submitOrder", forgets(is_of_lower_case)),
+        (None, "submitOrder", forgets(lambda call: False)),
     ],
 )
-def test_an_order_with_large_numbers_shows_what_is_cut(rule, operation, change):
+def test_an_order_at_an_edge_shows_what_is_cut_or_lost(rule, operation, change):
     flaw = Flaw("", frozenset({operation}), {"data": change})
-    assert rule in findings_of(flaw, (rule, *_EACH_ORDER), arm_writes=True)[1]
+    told = findings_of(flaw, (rule or "order-ids-are-unique", *_EACH_ORDER), arm_writes=True)[1]
+    assert rule in told if rule else not told
 
 
 def without_aggregator(share):

@@ -44,7 +44,8 @@ _LONG, _LONGEST = 120, 600
 _MOST_ORDERS, _SOME_EVM_CHAINS = 4, 4
 # As many digits as each double keeps, and more than half of one does.
 _MANY_TOKENS = Decimal("123456789012.345")
-_SLIPPAGES = ("1", "500", "1001", "2001")
+_SLIPPAGES, _OTHER_SLIPPAGE = ("1", "500", "1001", "2001"), "200"
+_LARGE = {"timeout": "1234567890123", "triggerPrice": f"{_MANY_TOKENS * 10**18:f}"}
 _FEE_LEVELS = (1, 5)
 _MORE = 3
 # Of what is quoted: less than fees and prices may take meanwhile.
@@ -94,6 +95,9 @@ def submissions(context: RunContext, operation_id: str) -> Iterator[EdgeSubject]
         for slippage in _SLIPPAGES:
             about = {"route": swap, "orderType": "2", "slippage": slippage}
             yield Edge(f"orderType 2, slippage {slippage}"), about
+        # A second one, so that orders which are told apart by that input alone show.
+        about = {"route": swap, "orderType": "2", "slippage": _OTHER_SLIPPAGE, "toChain": None}
+        yield Edge("without toChain"), about
         if rules := _rules_of_extra(context):
             yield Edge("extra with a least output", sound=False), {"extra": rules}
         label = "sourceCerts in upper-case hex"
@@ -127,8 +131,10 @@ def submissions(context: RunContext, operation_id: str) -> Iterator[EdgeSubject]
         }
         for label, channel in channels.items():
             yield Edge(label, sound=False), {"channel": channel, **next(further, {})}
-        large = {"timeout": "1234567890123", "triggerPrice": str(_MANY_TOKENS * 10**18)}
-        yield Edge("a large timeout and triggerPrice", sound=False), {**large, **next(further, {})}
+        for role, large in _LARGE.items():
+            yield Edge(f"a large {role}", sound=False), {role: large, **next(further, {})}
+        lower = {"from": context.caller.address.lower()}
+        yield Edge("an address in lower case", sound=False), {**lower, **next(further, {})}
         label = "long sourceCerts"
         on_another = next(further, {})
         members = jsontext.decode(bytes.fromhex(_certificate(context, label, on_another)))
