@@ -1,6 +1,6 @@
 """Orders and tickets at the edges of their inputs: what they are about, and their deposits."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
