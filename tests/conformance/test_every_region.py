@@ -436,3 +436,10 @@ def test_with_more_examples_v1_orders_pay_on_each_chain_of_a_token_that_is_on_an
         for exchange in result.exchanges
         if exchange.operation.id == order and exchange.succeeded
     }
+
+
+def test_with_more_examples_each_two_counts_of_decimals_have_a_large_amount_between_them():
+    rule = "swap-follows-prices"
+    result = with_examples("swaps-to-eight-decimals-tenfold-above-10000", rule, 12)
+    assert told_by(result) == {rule}
+    assert told_by(with_examples("", rule, 12)) == set()

@@ -296,7 +296,7 @@ def failure_has_a_reason(_: RunContext, exchange: Exchange) -> Findings:
 
 
 @_PACK.critical("orders.failed")
-@counting(vacuous="no order failed while it was looked at")
+@counting(not_shown="no order failed while it was looked at")
 def failed_orders_pay_nothing(context: RunContext, operation: Operation) -> Judgements:
     """An order that failed does not show a payment."""
     return pays_nothing_where_it_failed(context, operation)

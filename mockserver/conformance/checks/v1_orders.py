@@ -289,7 +289,7 @@ def final_v1_statuses_stay(context: RunContext, operation: Operation) -> Judgeme
 
 
 @_PACK.critical("orders.failed")
-@counting(vacuous="no v1 order failed while it was looked at")
+@counting(not_shown="no v1 order failed while it was looked at")
 def failed_v1_orders_pay_nothing(context: RunContext, operation: Operation) -> Judgements:
     """A v1 order that failed does not show a payment."""
     return pays_nothing_where_it_failed(context, operation)

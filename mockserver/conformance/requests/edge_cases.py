@@ -78,7 +78,7 @@ _NEXT_TO_NOTHING = "500"
 _LESS_THAN_A_DOLLAR, _FEW_DIGITS = Decimal("0.7"), 6
 # The digits of an amount that no service quotes, whatever the decimals.
 _FEW_UNITS = 3
-_MANY_COINS = Decimal(10)
+_MANY_COINS, _LARGE = Decimal(10), 1000
 _ALL_DIGITS = Decimal("1.0123456789012345678901234567")
 # Of the usual amounts: as much as others that are taken, in digits that a float or a cut loses.
 _ODD_TIMES = Decimal("9.87654321")
@@ -491,7 +491,8 @@ def _chosen(context: RunContext, operation_id: str) -> list[tuple[str, Any]]:
 
 
 def _cells(context: RunContext, operation: Operation) -> Iterator[EdgeSubject]:
-    """Yield tokens or routes until each token was met on each chain, on either side of a route.
+    """Yield tokens or routes until each token was met on each chain, on either side of a route; of
+    quotes large amounts behind them.
 
     Raises `NotRun`.
     """
@@ -506,6 +507,23 @@ def _cells(context: RunContext, operation: Operation) -> Iterator[EdgeSubject]:
     key, turns = POOLS[operation_id][0], _turns(context, operation_id)
     for label, item in _in_new_cells(context, operation, set()):
         yield Edge(f"each: {label}", EdgeKind.ROUTE), {key: item, **turns(item)}
+    if operation_id in (ids.BRIDGE, ids.SWAP_QUOTE):
+        yield from _large_of_each_scale(context, operation_id)
+
+
+def _large_of_each_scale(context: RunContext, operation_id: str) -> Iterator[EdgeSubject]:
+    """Yield a large amount between each two counts of decimals, which may be scaled in their own
+    way.
+    """
+    _, name, items = POOLS[operation_id]
+
+    def scale(route: TokenRoute) -> tuple[str]:
+        return (f"{route.source.decimals} to {route.target.decimals} decimals",)
+
+    drawn = in_random_order(context, f"large {name}", items(context))
+    for label, route in first_of_each(drawn, scale):
+        about = {"route": route, "times": _LARGE}
+        yield Edge(f"{_LARGE} usual amounts, {label}", sound=False), about
 
 
 def _beside_chosen(context: RunContext, operation: Operation) -> list[Any]:
