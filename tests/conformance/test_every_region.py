@@ -12,6 +12,8 @@ import pytest
 from mockserver.conformance import Verdict, run
 from mockserver.conformance.report.model import report_of
 from mockserver.conformance.report.rule_reruns import command_again
+from tests.blind.edits import times, when
+from tests.blind.rows import Row
 from tests.blind.serve import blind_service
 from tests.blind.service_six import catalogue, world
 from tests.blind.service_six.counting import service_six
@@ -216,6 +218,22 @@ def without_aggregator(share):
 def test_a_swap_without_an_option_pays_about_what_was_quoted(share, is_told):
     rule = "call-without-an-option-pays-what-was-quoted"
     assert findings_of(without_aggregator(share), rule)[1] == ({rule} if is_told else set())
+
+
+@pytest.mark.parametrize("ends", [("ETH", "BNB"), ("BNB", "ARB")], ids="-".join)
+@pytest.mark.parametrize(("factor", "is_told"), [(10, True), (1, False)])
+def test_each_pair_that_most_people_take_is_quoted(ends, factor, is_told):
+    def is_taken(call):
+        return (call.text("symbol"), call.text("fromChain"), call.text("toChain")) == (
+            "USDT",
+            *ends,
+        )
+
+    edit = when(is_taken, times("data.outAmount", factor))
+    row = Row("tenfold", ("v2.getBridgeQuote",), "a fault of this test", "4.2", after=edit)
+    with blind_service(rows=[row]) as url:
+        result = run(url, only="bridge-keeps-the-amount", edges=True, examples=0, delivery=False)
+    assert told_by(result) == ({"bridge-keeps-the-amount"} if is_told else set())
 
 
 FEES = {

@@ -1,5 +1,6 @@
 """Which few of many tokens and routes a run asks for, so that each kind of them is there."""
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
 from typing import TypeVar
@@ -10,6 +11,7 @@ from mockserver.conformance.session.context import RunContext
 
 _T = TypeVar("_T")
 _MOST_ROUTES = 24
+_COMMON_CHAINS, _COMMON_TOKENS = 3, 2
 
 
 def sides_of(item: TokenRoute | ListedToken) -> tuple[str, ...]:
@@ -92,6 +94,24 @@ def feature_lister(
         within = f"within {item.source.chain}" if item.is_within_a_chain else "between chains"
         symbols = dict.fromkeys((f"from {item.source.symbol}", f"to {item.target.symbol}"))
         return (*ends, within, *symbols)
+
+    return of
+
+
+def common_pairs(routes: Iterable[TokenRoute]) -> Callable[[TokenRoute], tuple[str, ...]]:
+    """Return a function of a route that tells those apart that most people take: of a token that is
+    on most chains, between the chains that most routes begin on.
+    """
+    sources = [route.source for route in routes]
+    by_chain, by_symbol = (
+        Counter(getattr(source, name) for source in sources) for name in ("chain", "symbol")
+    )
+    chains = {name for name, _ in by_chain.most_common(_COMMON_CHAINS)}
+    symbols = {name for name, _ in by_symbol.most_common(_COMMON_TOKENS)}
+
+    def of(route: TokenRoute) -> tuple[str, ...]:
+        is_common = route.source.symbol in symbols and chains.issuperset(route.chains)
+        return (f"{route.source.symbol} as most take it, {'-'.join(route.chains)}",) * is_common
 
     return of
 

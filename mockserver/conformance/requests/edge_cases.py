@@ -32,6 +32,7 @@ from mockserver.conformance.discovery.token_routes import (
 from mockserver.conformance.discovery.unlisted import tokens_elsewhere, unlisted_chains
 from mockserver.conformance.requests.chain_token_pairs import Cell, cells_known, cells_of
 from mockserver.conformance.requests.covering import (
+    common_pairs,
     feature_lister,
     first_of_each,
     in_random_order,
@@ -470,9 +471,10 @@ def _pool_subjects(
         across = (route for route in routes if not route.is_within_a_chain)
         for route in sorted(across, key=lambda route: not is_stable(route.source))[:1]:
             yield Edge("between chains, once more", EdgeKind.ROUTE), {"route": route}
-    if operation_id in (ids.BRIDGE, ids.SWAP_QUOTE):
+    if operation_id == ids.SWAP_QUOTE:
         for _, route in chosen[:_MOST_BACK]:
-            # Both ways of a route: a service may have mixed up its ends.
+            # Both ways of a route, as of common ones of transfers: a service may have mixed up its
+            # ends.
             label = f"back: {route.target.chain} to {route.source.chain}"
             back = TokenRoute(route.target, route.source)
             yield Edge(label, EdgeKind.ROUTE), {"route": back}
@@ -487,7 +489,11 @@ def _chosen(context: RunContext, operation_id: str) -> list[tuple[str, Any]]:
         often = Counter(token.symbol for token in drawn)
         by_use = sorted(items(context), key=lambda token: -often[token.symbol])
         return list(first_of_each(by_use, transfer_features, _MOST_CHAINS))
-    return list(smallest_cover(drawn, feature_lister(context, by_symbol=operation_id == ids.PRICE)))
+    features = feature_lister(context, by_symbol=operation_id == ids.PRICE)
+    if operation_id == ids.BRIDGE:
+        common = common_pairs(items(context))
+        return list(smallest_cover(drawn, lambda route: (*features(route), *common(route))))
+    return list(smallest_cover(drawn, features))
 
 
 def _cells(context: RunContext, operation: Operation) -> Iterator[EdgeSubject]:
