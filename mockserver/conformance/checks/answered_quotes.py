@@ -238,7 +238,9 @@ def echoed(
         if role.lower().endswith(("amount", "amountin", "level")):
             echoed_number, wanted_number = amounts.number(echo), amounts.number(wanted)
             if echoed_number is not None and wanted_number is not None:
-                same = amounts.is_same_double(echoed_number, wanted_number)
+                # For who reads them as doubles, which is the published type.
+                near = abs(wanted_number) * amounts.DOUBLE
+                same = abs(echoed_number - wanted_number) <= near
                 yield name, str(echoed_number), str(wanted_number), same
         elif isinstance(echo, str) and isinstance(wanted, str):
             yield name, echo[:80], wanted, echo.lower() == wanted.lower()
@@ -308,19 +310,15 @@ def _prices_beside_quotes(context: RunContext, token: ListedToken) -> Iterator[D
     if token.symbol in STABLE_COINS:
         yield Decimal(1)
     price = price_of(context, token)
-    if price is not None and _prices_sound(context):
+    # getPrice counts where it is right about the stable coins that were requested.
+    coins = (price_of(context, ListedToken(symbol, "", "")) for symbol in STABLE_COINS)
+    if price is not None and all(coin is None or is_a_dollar(coin) for coin in coins):
         yield price
     for second_token in inventory_of(context, "v1").tokens:
         listed = amounts.number(second_token.price)
         if second_token.symbol == token.symbol and listed is not None and listed > 0:
             yield listed
             return
-
-
-def _prices_sound(context: RunContext) -> bool:
-    """Tell whether getPrice is right about the stable coins that were requested."""
-    prices = (price_of(context, ListedToken(symbol, "", "")) for symbol in STABLE_COINS)
-    return all(price is None or is_a_dollar(price) for price in prices)
 
 
 def _quotes_sound(context: RunContext) -> bool:

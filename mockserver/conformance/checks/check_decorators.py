@@ -96,7 +96,7 @@ class FramedCheck(Generic[_T]):
 
 
 def each(
-    subjects: Subjects[_T],
+    subjects: Subjects[_T] | None,
     place: str = "",
     *,
     once: bool = False,
@@ -110,8 +110,11 @@ def each(
     description.
     """
 
+    unshown = NotApplicable(not_shown) if not_shown else None
+    nothing = Vacuous(vacuous) if vacuous else unshown
+
     def framed(check: Callable[[RunContext, _T], Judgements]) -> FramedCheck[_T]:
-        return FramedCheck(check, subjects, place, once, _nothing(vacuous, not_shown), requires)
+        return FramedCheck(check, subjects, place, once, nothing, requires)
 
     return framed
 
@@ -125,16 +128,7 @@ def counting(
 ) -> Callable[[Check], FramedCheck[Operation]]:
     """Return a decorator of a check that says itself what it judged, by `JUDGED`."""
 
-    def framed(check: Check) -> FramedCheck[Operation]:
-        return FramedCheck(check, None, "", once, _nothing(vacuous, not_shown), requires)
-
-    return framed
-
-
-def _nothing(vacuous: str, not_shown: str) -> Unjudged | None:
-    if vacuous:
-        return Vacuous(vacuous)
-    return NotApplicable(not_shown) if not_shown else None
+    return each(None, once=once, vacuous=vacuous, not_shown=not_shown, requires=requires)
 
 
 def answers_to(first: str, second: str) -> Subjects[tuple[Exchange, Exchange]]:

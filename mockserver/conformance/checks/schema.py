@@ -78,8 +78,7 @@ def _placed(operation: Operation, side: Literal["request", "answer"]) -> "_Place
 
 
 def first_parts(
-    exchanges: Iterable[Exchange],
-    which: Callable[[Exchange, SchemaPart], bool],
+    exchanges: Iterable[Exchange], which: Callable[[Exchange, SchemaPart], bool]
 ) -> dict[str, tuple[Exchange, Json]]:
     """Return the parts that `which` selects: by place, the first answer with one, and its value.
 
@@ -241,7 +240,8 @@ def envelope_members(context: RunContext, operation: Operation) -> Findings:
     every = answered(context, operation)
     yield from _broken(every, _is_about_envelope)
     # The schema leaves the data of a refusal open, as a refusal may have none: null says as much.
-    odd = [exchange for exchange in every if _is_refusal_with_odd_data(exchange)]
+    refused = [each for each in every if each.refused and not is_outside_the_contract(each)]
+    odd = [each for each in refused if not isinstance(each.member("data"), Mapping | None)]
     for exchange in odd[:1]:
         often = f" ({len(odd)} times)" if len(odd) > 1 else ""
         message = f"data of a refusal: expected an object, got {excerpt(exchange.member('data'))}"
@@ -390,12 +390,6 @@ def _is_about_envelope(exchange: Exchange, violation: Violation) -> bool:
     # A refusal must have the code alone; null counts as left out.
     name = violation.path[0]
     return violation.keyword != "required" and exchange.member(str(name)) is not None
-
-
-def _is_refusal_with_odd_data(exchange: Exchange) -> bool:
-    data = exchange.member("data")
-    is_odd = data is not None and not isinstance(data, Mapping)
-    return is_odd and exchange.refused and not is_outside_the_contract(exchange)
 
 
 def _broken(exchanges: Iterable[Exchange], which: Which) -> Findings:

@@ -4,7 +4,7 @@ For both generations, and for rules and sequences alike. A row of the table of r
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from enum import Enum
 from functools import lru_cache
@@ -163,7 +163,7 @@ class Submitted:
     def lines(self, context: RunContext) -> list[list[Exchange]]:
         """Return the successful look-ups of each. Raises where there are none at all."""
         looks = (*self.look_ups.values(), *self.named.values())
-        answers = [_succeeded(context, names) for names in looks]
+        answers = [[each for each in context.sent(*names) if each.succeeded] for names in looks]
         answers += [self.answered(context, made.probe) for made in self.made_at_edges(context)]
         if not any(answers):
             context.require_success(plain_probe(self.look_id))
@@ -171,11 +171,8 @@ class Submitted:
 
     def named_line(self, context: RunContext, number: int) -> list[Exchange]:
         """Return the successful look-ups of one that the user has named, the first being 0."""
-        return _succeeded(context, [*self.named.values()][number])
-
-
-def _succeeded(context: RunContext, names: Iterable[ProbeName]) -> list[Exchange]:
-    return [exchange for exchange in context.sent(*names) if exchange.succeeded]
+        looks = context.sent(*[*self.named.values()][number])
+        return [exchange for exchange in looks if exchange.succeeded]
 
 
 ORDER = Submitted(
@@ -281,11 +278,9 @@ class Timeline:
 
     def follow(self, exchange: Exchange) -> list[StatusChange]:
         """Take the next successful look-up; return what it breaks."""
-        now: list[tuple[Property, str, str | int]] = [
-            (Property.ENDS_ONCE, "status", self.kind.status(exchange))
-        ]
-        time = time_of(exchange)
-        if time is not None:
+        now: list[tuple[Property, str, str | int]]
+        now = [(Property.ENDS_ONCE, "status", self.kind.status(exchange))]
+        if (time := time_of(exchange)) is not None:
             now.append((Property.GOES_ON, "timestamp", time))
         if self.kind.is_over(exchange):
             now += [(Property.FACTS_STAY, name, exchange.text(name)) for name in self.kind.facts]

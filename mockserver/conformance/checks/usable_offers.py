@@ -55,11 +55,7 @@ from mockserver.contract import Layer, Operation, fact_basis, ids, shipped_facts
 # Hundredths of a percent in an order of the vendor's own (SDK2).
 _ORDERED_SLIPPAGE = 500
 # The operation that requests are built on, or that takes the same chains and tokens.
-_REQUESTED_BEFORE = {
-    ids.SWAP_QUOTE: ids.BRIDGE,
-    ids.SWAP: ids.SWAP_QUOTE,
-    ids.V1_RAW: ids.V1_QUOTE,
-}
+_REQUESTED_BEFORE = {ids.SWAP_QUOTE: ids.BRIDGE, ids.SWAP: ids.SWAP_QUOTE, ids.V1_RAW: ids.V1_QUOTE}
 # The lists of tokens, and the reads, that are made of what lists show.
 _OF_CHAINS = {
     operation: probes(operation, "usual", "second chain", "another name", "sampled")

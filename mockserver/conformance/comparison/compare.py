@@ -117,10 +117,8 @@ def _side_of(text: str, options: Options) -> _Side:
         return _Side(text, run=read_run(path))
     if path.exists() or text in shipped_names():
         return _Side(text, run=recorded_run(text, options))
-    raise UnsafeOrWrong(
-        f"{text!r} is neither an address, a journal nor a recording; write for example "
-        "'http://127.0.0.1:8080'"
-    )
+    known = "neither an address, a journal nor a recording"
+    raise UnsafeOrWrong(f"{text!r} is {known}; write for example 'http://127.0.0.1:8080'")
 
 
 def compare(
@@ -185,14 +183,6 @@ def _by_generation(pairs: Sequence[Pair]) -> Iterable[list[Pair]]:
     return grouped(pairs, lambda pair: pair.generation.id).values()
 
 
-def _refused_alike(pairs: Sequence[Pair]) -> Iterator[str]:
-    """Yield a sentence for each generation of which no answer of either side shows anything."""
-    for alike in _by_generation(pairs):
-        if not any(map(_is_fulfilled, alike)):
-            said = f"both sides refused all requests of {alike[0].generation.name}"
-            yield f"{said}, so that little of it was compared"
-
-
 def _only_in(old: Sequence[Exchange], new: Sequence[Exchange]) -> Iterator[str]:
     """Yield that operations are in the older of two recordings alone."""
     there = {exchange.operation.id for exchange in new}
@@ -231,7 +221,12 @@ class _Comparing:
         all_pairs = self._in_their_dialect(all_pairs)
         for side in () if self._terms.forms else zip(*all_pairs, strict=True):
             self._learn_all(side)
-        self._notes += tuple(_refused_alike(all_pairs))
+        refused = (
+            alike for alike in _by_generation(all_pairs) if not any(map(_is_fulfilled, alike))
+        )
+        for alike in refused:
+            said = f"both sides refused all requests of {alike[0].generation.name}"
+            self._notes += (f"{said}, so that little of it was compared",)
         if self._terms.forms:
             silent |= dict.fromkeys(sorted(unshown(all_pairs)))
         if silent and self._terms.forms:

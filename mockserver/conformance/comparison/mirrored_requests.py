@@ -112,10 +112,9 @@ class Mirror:
 
 def _is_attempt(earlier: Exchange, taken: Exchange) -> bool:
     """Tell whether a refused request differs from an accepted one in its time alone."""
-    times = (stamp_of(earlier.request), stamp_of(taken.request))
-    parts = ((exchange.request.query, exchange.request.body) for exchange in (earlier, taken))
-    same = earlier.probe == taken.probe and len(set(parts)) == 1
-    return same and earlier.refused and times[0] is not None and times[0] != times[1]
+    first, second = stamp_of(earlier.request), stamp_of(taken.request)
+    what = {(each.probe, each.request.query, each.request.body) for each in (earlier, taken)}
+    return earlier.refused and len(what) == 1 and first is not None and first != second
 
 
 def recorded_run(name: str, options: Options) -> Run:
@@ -141,15 +140,15 @@ class ReplayedRequests:
 
     def exchanges(self) -> Iterator[Exchange]:
         """Yield the exchanges; masked secrets are put back as far as they can be made again."""
-        known = {operation.id: operation for operation in self._context.contract}
         for number, entry in enumerate(self._run.entries, 1):
             operation_id = ProbeName(entry.probe).operation_id
-            if operation_id not in known:
+            operation = self._context.contract.get(operation_id)
+            if operation is None:
                 self.left_out[entry.probe] = f"the contract has no operation {operation_id!r}"
             elif entry.answer is None:
                 self.left_out[entry.probe] = "the run of the journal ended before its answer came"
             else:
-                request, operation = self._unmasked(entry), known[operation_id]
+                request = self._unmasked(entry)
                 exchange = Exchange(number, entry.probe, operation, request, entry.answer)
                 self._context.add(exchange)
                 yield exchange

@@ -60,11 +60,6 @@ def ratio(first: Decimal, second: Decimal) -> Decimal | None:
         return None
 
 
-def is_same_double(first: Decimal, second: Decimal) -> bool:
-    """Tell whether two numbers are the same for who reads them as doubles, the published type."""
-    return abs(first - second) <= abs(second) * DOUBLE
-
-
 def within(first: Decimal, second: Decimal, factor: Decimal) -> bool:
     """Tell whether two numbers are above zero and no further apart than a factor."""
     share = ratio(first, second)

@@ -173,20 +173,14 @@ def _fitted(items: tuple[ListItem, ...], bindings: Bindings, names: Mapping[str,
     for item in items[:_MOST_ITEMS]:
         inner = member(item, bindings.candidates("contracts"))
         places = [*inner.values()] if isinstance(inner, Mapping) else inner
-        places = places if isinstance(places, list) else []
+        places = places if isinstance(places, list) and places else [{}]
         rows.extend({**item, **place} for place in places if isinstance(place, Mapping))
-        if not places:
-            rows.append(item)
     roles = {role: bindings.candidates(role) for role in ROLES}
-    names_by_role = {
-        role: name
-        for role, name in roles_by_value(rows, roles).items()
-        if role not in bindings.roles
-    }
-    chain = _chain_member(rows, bindings, names)
-    if chain and "chain" not in bindings.roles:
+    names_by_role = roles_by_value(rows, roles)
+    if chain := _chain_member(rows, bindings, names):
         names_by_role["chain"] = chain
-    return Bindings({**bindings.roles, **names_by_role}) if names_by_role else bindings
+    # What a user, or a recording, has bound stays.
+    return Bindings({**names_by_role, **bindings.roles}) if names_by_role else bindings
 
 
 def _chain_member(rows: list[ListItem], bindings: Bindings, names: Mapping[str, str]) -> str:
@@ -326,10 +320,7 @@ def _merged(lists: Iterable[tuple[ListedToken, ...]]) -> tuple[ListedToken, ...]
 
 
 # The list of chains and those of tokens, by generation.
-_LISTS = {
-    "v1": (ids.V1_CHAINS, (ids.V1_TOKENS,)),
-    "v2": (ids.CHAINS, (ids.ASSETS, ids.OF_CHAIN)),
-}
+_LISTS = {"v1": (ids.V1_CHAINS, (ids.V1_TOKENS,)), "v2": (ids.CHAINS, (ids.ASSETS, ids.OF_CHAIN))}
 
 
 def inventory_of(context: RunContext, generation: str = "v2") -> Inventory:

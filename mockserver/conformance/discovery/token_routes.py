@@ -176,7 +176,7 @@ def v1_routes(context: RunContext) -> tuple[TokenRoute, ...]:
 def v1_twin(context: RunContext, route: TokenRoute) -> TokenRoute:
     """Return the route of 2.0 that a route of v1 is. Raises `NotRun` where there is none."""
     twins = {chain.name: twin for chain, twin in twins_of(context)}
-    ends: list[ListedToken] = []
+    ends = list[ListedToken]()
     for token in (route.source, route.target):
         twin = twins.get(token.chain)
         there = inventory_of(context).on(twin.name) if twin is not None else ()
@@ -190,13 +190,8 @@ def usable_tokens(context: RunContext) -> tuple[ListedToken, ...]:
     """Return the tokens that are offered on a chain that is offered, with their decimals."""
     inventory = inventory_of(context)
     offered = {chain.name for chain in inventory.offered}
-    return tuple(
-        token
-        for token in inventory.tokens
-        if token.offered
-        and token.decimals is not None
-        and (token.chain in offered or not inventory.chains)
-    )
+    there = [token for token in inventory.tokens if token.chain in offered or not inventory.chains]
+    return tuple(token for token in there if token.offered and token.decimals is not None)
 
 
 STABLE_COINS = ("USDT", "USDC", "DAI")
@@ -375,9 +370,5 @@ def _drawn(
 
 def _known_marks(route: TokenRoute, chains: AbstractSet[str], symbols: AbstractSet[str]) -> int:
     source, target = route.source, route.target
-    return (
-        (source.chain in chains)
-        + (target.chain in chains and target.chain != source.chain)
-        + (source.symbol in symbols)
-        + (target.symbol in symbols and target.symbol != source.symbol)
-    )
+    ends = {source.chain, target.chain}, {source.symbol, target.symbol}
+    return len(ends[0] & chains) + len(ends[1] & symbols)

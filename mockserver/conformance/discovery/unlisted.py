@@ -38,8 +38,7 @@ def unlisted_chains(context: RunContext, generation: str) -> tuple[ListedChain, 
         return ()
     chains: list[ListedChain] = []
     for chain in known:
-        if not _is_among(chain, (*listed, *chains)):
-            chains.append(chain)
+        chains += [] if _is_among(chain, (*listed, *chains)) else [chain]
     context.draw(f"unlisted chains of {generation}").shuffle(chains)
     # Chains that the other generation offers now are most likely to be answered by mistake.
     return tuple(sorted(chains, key=lambda chain: not _is_among(chain, others))[:MOST_UNLISTED])
@@ -82,8 +81,8 @@ def _shipped_chains(generation: str) -> tuple[ListedChain, ...]:
         first = row.get("v1", {}).get("name", "")
         names = tuple(filter(None, (first, row["nickname"], row.get("full_name", ""))))
         name = first if generation == "v1" and first else row["nickname"]
-        network = row.get("network", "")
         aliases = tuple(alias for alias in dict.fromkeys(names) if alias != name)
+        network = row.get("network", "")
         network = network if network.isdecimal() else ""
         chains.append(ListedChain(name, aliases=aliases, network=network))
     return tuple(chains)

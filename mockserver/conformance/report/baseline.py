@@ -114,8 +114,10 @@ def baseline_text(
     acceptance = Acceptance(reason, owner, expires.isoformat())
     causes, lines = (*report.accepted, *report.causes), []
     for cause in causes:
-        lines.append(f"  # {_ascii(cause.located)[:200]}")
-        place = cause.place if _can_be_named(cause.place) else ""
+        lines.append(f"  # {' '.join(ascii(cause.located)[1:-1].split())[:200]}")
+        # Services may give members any name, also such as no file can have.
+        can_be_named = len(cause.place) <= _LONGEST_PLACE and "\\" not in cause.place
+        place = cause.place if can_be_named else ""
         word = cause.acceptance or acceptance
         lines += _row(cause.id, cause.rule.name, cause.operations, place, word)
     for entry in former:
@@ -213,23 +215,11 @@ def _entry(
         # Collected, so that one look at the file mends all of it.
         problems.append(document.problem(path, message))
         return None
-    operations = tuple(row.get("operations", ()))
-    if "operation" in row:
-        operations = (*operations, row["operation"])
+    alone = (row["operation"],) if "operation" in row else ()
     word = file_formats.value_of(Acceptance, row, line=document.lines().get(("accepted", number)))
-    return file_formats.value_of(
-        BaselineEntry, row, acceptance=word, last=last, operations=operations
-    )
-
-
-def _can_be_named(place: str) -> bool:
-    """Tell whether a place can be written to a file. Services may give members any name."""
-    return 0 < len(place) <= _LONGEST_PLACE and "\\" not in place
+    more = {"last": last, "operations": (*row.get("operations", ()), *alone)}
+    return file_formats.value_of(BaselineEntry, row, acceptance=word, **more)
 
 
 def _quoted(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _ascii(text: str) -> str:
-    return " ".join(ascii(text)[1:-1].split())

@@ -228,12 +228,8 @@ def coverage_of(result: Result) -> Coverage:
     targets = targets_of_run(result.exchanges, result.unsent or {})
     coverage = exercised(facts, result.exchanges)
     if not result.submissions:
-        only_submitted = {
-            name
-            for fact in facts
-            if _needs_a_submission(fact, result.contract)
-            for name in fact.names
-        }
+        submitted = (fact for fact in facts if _needs_a_submission(fact, result.contract))
+        only_submitted = {name for fact in submitted for name in fact.names}
         beyond = only_submitted.intersection(coverage.keywords.never)
         coverage = replace(coverage, keywords=replace(coverage.keywords, beyond=frozenset(beyond)))
     return replace(coverage, targets=targets)
@@ -250,9 +246,8 @@ def targets_of_run(exchanges: Iterable[Exchange], unsent: Mapping[str, str]) -> 
     """Return the targets that the exchanges of a run hit, and those that were left out of it."""
     tried = [exchange for exchange in exchanges if exchange.probe.edge]
     missed = {name: why for name, why in unsent.items() if ProbeName(name).edge}
-    missed |= {
-        exchange.probe: "no whole answer came" for exchange in tried if not exchange.has_answer
-    }
+    cut = [exchange.probe for exchange in tried if not exchange.has_answer]
+    missed |= dict.fromkeys(cut, "no whole answer came")
     return Targets(tuple(exchange.probe for exchange in tried if exchange.has_answer), missed)
 
 

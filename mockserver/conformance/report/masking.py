@@ -168,7 +168,8 @@ def masker_for(exchanges: Iterable[Exchange], caller: Caller) -> Masker:
     for exchange in every:
         for name, value in exchange.request.headers.items_sent:
             label = label_of(name)
-            if label and value not in secrets and _is_searchable(value):
+            is_searchable = len(value) >= _SHORTEST and len(set(value)) >= _DIVERSE
+            if label and value not in secrets and is_searchable:
                 secrets[value] = label
     # No header has a line break, so that none is found where two texts meet.
     open_text = "\n".join(map(_sent_openly, every))
@@ -194,10 +195,6 @@ def _own(caller: Caller) -> dict[str, str]:
         caller.wallet_signature: "SIGNATURE",
     }
     return {value: label for value, label in secrets.items() if len(value) >= _SHORTEST_OWN}
-
-
-def _is_searchable(value: str) -> bool:
-    return len(value) >= _SHORTEST and len(set(value)) >= _DIVERSE
 
 
 def _sent_openly(exchange: Exchange) -> str:

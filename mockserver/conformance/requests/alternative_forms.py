@@ -42,11 +42,7 @@ _FORM_TYPE = "application/x-www-form-urlencoded"
 # The decimals that careless services assume for every token.
 _COMMON_DECIMALS = 6
 # The published spellings, each with the correct one that a service may expect instead.
-_SPELLINGS = {
-    "Evmaddress": "EvmAddress",
-    "EvmAddress": "Evmaddress",
-    "evmAddres": "evmAddress",
-}
+_SPELLINGS = {"Evmaddress": "EvmAddress", "EvmAddress": "Evmaddress", "evmAddres": "evmAddress"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,8 +100,5 @@ _CHANGES: Mapping[str, Mapping[str, DraftChange]] = {
         WRONG_METHOD: lambda draft, _: replace(draft, method="GET"),
         SHORT_TIME: lambda draft, _: draft.having("headers", "expireTime", str(SHORT_MS)),
     },
-    ids.BRIDGE: {
-        HOSTILE: _hostile(ids.BRIDGE),
-        AGAIN: lambda draft, _: draft,
-    },
+    ids.BRIDGE: {HOSTILE: _hostile(ids.BRIDGE), AGAIN: lambda draft, _: draft},
 }

@@ -313,21 +313,17 @@ class WrongValues:
 
     def __init__(self, document: Document) -> None:
         """Take the table. Raises `InvalidFile` for a name that nothing has."""
-        rows = variations_of(document)
-        mistakes = {name: mistake for name, mistake in rows.items() if mistake.kind}
-        self._rows = made_of(
-            document,
-            "wrong",
-            lambda row: [(role, look_up(mistakes, name)) for role in row for name in row[role]],
-        )
+        mistakes = {name: row for name, row in variations_of(document).items() if row.kind}
+
+        def rows(row: Mapping[str, Json]) -> list[tuple[str, InputValue]]:
+            return [(role, look_up(mistakes, name)) for role in row for name in row[role]]
+
+        self._rows = made_of(document, "wrong", rows)
 
     def probes_with_a(self, kind: MistakeKind) -> tuple[str, ...]:
-        return tuple(
-            f"{name}/{role} {mistake.words}"
-            for name, rows in self._rows.items()
-            for role, mistake in rows
-            if mistake.kind is kind
-        )
+        every = ((name, *row) for name, rows in self._rows.items() for row in rows)
+        of_kind = ((name, role, row) for name, role, row in every if row.kind is kind)
+        return tuple(f"{name}/{role} {row.words}" for name, role, row in of_kind)
 
     def operations_with_a(self, kind: MistakeKind) -> tuple[str, ...]:
         names = (ProbeName(name).operation_id for name in self.probes_with_a(kind))

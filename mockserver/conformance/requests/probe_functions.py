@@ -76,11 +76,9 @@ def chain_listed_first(context: RunContext, operation_id: str) -> str | None:
 
 
 def second_chain(context: RunContext) -> str:
-    chains = first_chains(context)
     # By another chain than the first alone, a list that ignores the chain is seen.
-    if len(chains) < 2:
-        raise NotRun("getChain shows one chain only")
-    return inventory_of(context).listing_name(chains[1])
+    others = needed(first_chains(context)[1:], "getChain shows one chain only")
+    return inventory_of(context).listing_name(others[0])
 
 
 def other_name(context: RunContext) -> str:
@@ -112,8 +110,7 @@ def sampled_chain(context: RunContext) -> str:
     """Return a further chain, preferably one that no token is listed on."""
     inventory, used = inventory_of(context), first_chains(context)
     rest = [chain for chain in inventory.offered if chain.name not in used]
-    if not rest:
-        raise NotRun("every chain that is offered had its tokens requested already")
+    needed(rest, "every chain that is offered had its tokens requested already")
     # A service that forgets chains without tokens is not seen by those that have some.
     peopled = {token.chain for token in inventory.tokens}
     bare = [chain for chain in rest if chain.name not in peopled]
@@ -124,8 +121,7 @@ def sampled_v1_chain(context: RunContext) -> str:
     """Return a further chain of v1, preferably one that 2.0 does not show."""
     used = v1_chain_pair(context)
     rest = [chain for chain in inventory_of(context, "v1").offered if chain not in used]
-    if not rest:
-        raise NotRun("every chain that v1 offers had its tokens requested already")
+    needed(rest, "every chain that v1 offers had its tokens requested already")
     own = [chain for chain in rest if inventory_of(context).twin(chain) is None]
     return _edge_or_drawn(context, own or rest, "sampled v1 chain")
 
@@ -187,8 +183,7 @@ def way_back(context: RunContext, operation_id: str) -> TokenRoute:
 def way_back_of_the_coin(context: RunContext) -> TokenRoute:
     """Return the way back of the usual swap, where that pays the coin of the chain."""
     back = way_back(context, ids.SWAP_QUOTE)
-    if not back.source.is_native:
-        raise NotRun("the usual swap pays no coin of a chain")
+    needed(back.source.is_native, "the usual swap pays no coin of a chain")
     return back
 
 
@@ -202,8 +197,7 @@ def swap_on_another_chain(context: RunContext, best: str) -> TokenRoute:
         if route.is_within_a_chain and route.source.chain != default_chain
         if evm(route.source) and evm(route.target)
     ]
-    if not routes:
-        raise NotRun("no other EVM chain has two tokens")
+    needed(routes, "no other EVM chain has two tokens")
     context.draw("swaps on another chain").shuffle(routes)
     order = best.split()
     return min(

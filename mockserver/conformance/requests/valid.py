@@ -131,9 +131,8 @@ class _InputValues:
             tokens = default_amount_of(self.context, source) * self.about.get("times", 1)
         if self.operation.generation.id == "v1":
             return Decimal(tokens)
-        reading = self.about.get("reading") or reading_of(
-            self.context, ids.SWAP_QUOTE if self.operation.id == ids.SWAP else self.operation.id
-        )
+        quote = ids.SWAP_QUOTE if self.operation.id == ids.SWAP else self.operation.id
+        reading = self.about.get("reading") or reading_of(self.context, quote)
         return amount_text(tokens, source, reading)
 
     def deposit(self, label: str) -> Json:
@@ -182,15 +181,10 @@ def _followed(
     if operation_id not in _QUOTES or not about.keys().isdisjoint(("route", "asset")):
         return {}
     quote = _QUOTES[operation_id]
-    attempt = about.get("attempt") or plain_attempt(context, quote)
+    tried = about.get("attempt") or plain_attempt(context, quote)
     # The amount of the accepted attempt counts as the usual one.
-    times = attempt.times / scale_of(context, quote)
-    return {
-        "route": attempt.route,
-        "reading": attempt.reading,
-        "times": times,
-        "quote": attempt.probe,
-    }
+    times = tried.times / scale_of(context, quote)
+    return {"route": tried.route, "reading": tried.reading, "times": times, "quote": tried.probe}
 
 
 # The quote that a request repeats, or follows.

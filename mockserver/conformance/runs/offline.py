@@ -143,10 +143,8 @@ class _Recordings:
         if all(exchange.time_ms is not None for _, exchange in pairs):
             pairs.sort(key=lambda pair: pair[1].time_ms or 0)
         self.every = tuple(
-            _recorded(
-                f"{source.label}#{exchange.name}", exchange, known[exchange.operation], caller
-            )
-            for source, exchange in pairs
+            _recorded(f"{source.label}#{each.name}", each, known[each.operation], caller)
+            for source, each in pairs
         )
         self._read: dict[tuple[_Recorded, bool], RequestReading] = {}
         self.waiting = grouped(self.every, lambda recorded: recorded.operation.id)

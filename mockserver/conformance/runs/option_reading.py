@@ -92,10 +92,8 @@ def options_of(keywords: Mapping[str, object], target: Target | None = None) -> 
             near = did_you_mean(name, known) or f"; there are {', '.join(known)}"
             raise UnsafeOrWrong(f"{name!r} is no option of a run{near}")
     rows = {option.key: option for option in OPTIONS}
-    values = {
-        name: value_of(rows[name], value) for name, value in keywords.items() if value is not None
-    }
-    return options_from(values, target)
+    chosen = {name: value for name, value in keywords.items() if value is not None}
+    return options_from({name: value_of(rows[name], chosen[name]) for name in chosen}, target)
 
 
 def options_from(values: Mapping[str, Any], target: Target | None = None) -> Options:

@@ -164,11 +164,9 @@ def _check_names(contract: Contract, rules: Sequence[Rule], options: Options) ->
             raise UnsafeOrWrong(f"{pattern!r} is no rule, layer or operation{near}")
     for request in options.probes:
         if request.operation_id not in operations:
-            near = did_you_mean(request.operation_id, operations)
-            raise UnsafeOrWrong(
-                f"probes: the dialect {contract.dialect.name!r} has no operation "
-                f"{request.operation_id!r}{near}"
-            )
+            name, near = request.operation_id, did_you_mean(request.operation_id, operations)
+            dialect = contract.dialect.name
+            raise UnsafeOrWrong(f"probes: the dialect {dialect!r} has no operation {name!r}{near}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,9 +209,8 @@ def prepared(
     permit = permit_of(contract, target, options)
     limits = options.limits(target, len(tuple(contract)))
     available = probes_of(contract) if probes is None else tuple(probes)
-    made = plan(
-        permit, tuple(rules), available, options, limits.budget, stages=stage_rules(contract)
-    )
+    stages = stage_rules(contract)
+    made = plan(permit, tuple(rules), available, options, limits.budget, stages=stages)
     return Prepared(contract, permit, limits, made)
 
 

@@ -10,7 +10,7 @@ import json
 import re
 from collections import defaultdict, deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict, field, replace
 from operator import attrgetter
 from pathlib import Path
@@ -34,12 +34,7 @@ from mockserver.wording import reason_of
 FORMAT = "crosschain-mock/run@1"
 MASK = "*"
 _NOTHING_CAME = (NoAnswer.UNREACHABLE, NoAnswer.TLS, NoAnswer.TIMED_OUT)
-_COMPARED = {
-    "seed": "the seed",
-    "dialect": "the dialect",
-    "v1": "the v1 address",
-    "v2": "the 2.0 address",
-}
+_COMPARED = {"seed": "seed", "dialect": "dialect", "v1": "v1 address", "v2": "2.0 address"}
 _TIME = re.compile(r"[0-9]{10,13}")
 
 
@@ -98,15 +93,12 @@ class Header:
         for name, words in _COMPARED.items():
             actual, expected = getattr(self, name), getattr(wanted, name)
             if actual != expected:
-                raise BadJournal(
-                    f"the journal {str(path)!r} is of a run with {words} {actual!r}, "
-                    f"not {expected!r}; resume it with the same, or begin another journal"
-                )
+                apart = f"is of a run with the {words} {actual!r}, not {expected!r}"
+                mend = "resume it with the same, or begin another journal"
+                raise BadJournal(f"the journal {str(path)!r} {apart}; {mend}")
         if self.contract != wanted.contract:
-            raise BadJournal(
-                f"the journal {str(path)!r} was written with another version of the contract; "
-                "begin another journal"
-            )
+            apart = "was written with another version of the contract; begin another journal"
+            raise BadJournal(f"the journal {str(path)!r} {apart}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +171,7 @@ def request_key(request: Request, probe: str = "") -> Hashable:
     return (probe, request.method, request.path, request.query, headers, request.body)
 
 
-class Journal:
+class Journal(AbstractContextManager["Journal"]):
     """Keeps the exchanges of a run in a file, and gives back those of the run it resumes."""
 
     def __init__(self, file: TextIO, entries: Iterable[RunEntry] = ()) -> None:
@@ -220,9 +212,6 @@ class Journal:
         file.truncate(run.length)
         file.seek(run.length)
         return cls(file, run.entries)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *raised: object) -> None:
         self.close()

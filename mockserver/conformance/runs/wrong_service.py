@@ -93,9 +93,11 @@ def hints(
     for generation, reason in wrong_service.items():
         base = result.target.bases[generation]
         opener = result.contract.operation(OPENERS[generation])
-        silent = reason.startswith(_TROUBLES[NoAnswer.UNREACHABLE])
-        elsewhere = None if silent else search.first(opener, _candidates(base, result.exchanges))
-        end = f"{elsewhere} does: give that as base address" if elsewhere else _ENDS[silent]
+        end = "no base address near by does either"
+        if reason.startswith(_TROUBLES[NoAnswer.UNREACHABLE]):
+            end = "is the service running, and is this its port?"
+        elif elsewhere := search.first(opener, _candidates(base, result.exchanges)):
+            end = f"{elsewhere} does: give that as base address"
         name = opener.generation.name
         lines.append(f"{base} does not answer as the {name} service: {reason}; {end}")
         sent[opener.id] = result.sent[opener.id] + search.sent[opener.id]
@@ -103,12 +105,6 @@ def hints(
     if len(lines) == 2 and len(alike) == 1:
         lines = [alike.pop().replace(" as the 2.0 service", " as the service", 1)]
     return tuple(lines), replace(result, sent=sent)
-
-
-_ENDS = {
-    True: "is the service running, and is this its port?",
-    False: "no base address near by does either",
-}
 
 
 def silenced(result: Result, wrong_service: Mapping[str, str]) -> Result:

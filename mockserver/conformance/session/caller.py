@@ -62,10 +62,8 @@ class Caller:
         """
         own = (self.app_key, self.expire_ms, self.timestamp_ms)
         there = draft.headers if as_it_stands else {}
-        sent = [
-            str(there.get(name, value))
-            for name, value in zip(developer_signatures.SIGNED, own, strict=True)
-        ]
+        made_of = zip(developer_signatures.SIGNED, own, strict=True)
+        sent = [str(there.get(name, value)) for name, value in made_of]
         named = developer_signatures.DeveloperHeaders(*sent)
         made = named.signed(self.developer_signed(draft.sent_body, named))
         return replace(draft, headers={**draft.headers, **made})
@@ -99,8 +97,7 @@ class Caller:
         if self.wallet_key is None:
             return self.wallet_signature
         try:
-            return wallet_signatures.signature(
-                wallet_signatures.signed_text(body, address), self.wallet_key
-            )
+            text = wallet_signatures.signed_text(body, address)
+            return wallet_signatures.signature(text, self.wallet_key)
         except (NotJson, SigningUnavailable):
             return self.wallet_signature

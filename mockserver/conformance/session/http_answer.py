@@ -215,9 +215,8 @@ def _unpacked(answer: PartialAnswer, parts: Iterator[bytes]) -> Iterator[bytes]:
         if unpacker is None:
             # Many servers leave out the head that `deflate` should have.
             has_head = coding == "gzip" or part[0] & 0xF == 8
-            unpacker = zlib.decompressobj(
-                (_GZIP if coding == "gzip" else _ZLIB) if has_head else _RAW_DEFLATE
-            )
+            packed = _GZIP if coding == "gzip" else _ZLIB
+            unpacker = zlib.decompressobj(packed if has_head else _RAW_DEFLATE)
         left = part
         while True:
             try:

@@ -80,15 +80,12 @@ class Permit:
         if is_loopback(host):
             return
         if host not in self._hosts:
-            raise UnsafeOrWrong(
-                f"{host!r} is not this machine; name it with --allow-host {host} if it is meant"
-            )
+            name_it = f"name it with --allow-host {host} if it is meant"
+            raise UnsafeOrWrong(f"{host!r} is not this machine; {name_it}")
         confirmed = {name.lower() for name in self.arming.confirmed}
         if self.arming.writes and host not in confirmed:
-            raise UnsafeOrWrong(
-                f"submissions to {host!r} may cost money; type its name again with "
-                f"--set confirm-host={host} if they are meant"
-            )
+            again = f"type its name again with --set confirm-host={host} if they are meant"
+            raise UnsafeOrWrong(f"submissions to {host!r} may cost money; {again}")
 
 
 LOCAL_RATE = Decimal(1000)

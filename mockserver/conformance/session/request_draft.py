@@ -62,9 +62,8 @@ class Draft:
             sent.append(("Content-Type", self.content_type))
         query = self.raw_query
         if query is None:
-            query = "&".join(
-                f"{_quoted(name)}={_quoted(_text(v))}" for name, v in self.query.items()
-            )
+            pairs = ((_quoted(name), _quoted(_text(value))) for name, value in self.query.items())
+            query = "&".join(map("=".join, pairs))
         path = self.path or operation.path
         return Request(method, path, query, Headers(sent), body, self.version, self.is_absolute)
 

@@ -6,10 +6,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from threading import Barrier, BrokenBarrierError
-from typing import Self
 from urllib.parse import SplitResult, urlsplit
 
 from mockserver.clock import ticks_ms
@@ -33,7 +32,7 @@ _PORTS = {"http": 80, "https": 443}
 _BODILESS = ("GET", "HEAD")
 
 
-class Transport:
+class Transport(AbstractContextManager["Transport"]):
     """Sends requests within limits, and only those that are permitted: one after the other, each on
     a connection of its own, unless told otherwise.
 
@@ -66,9 +65,6 @@ class Transport:
         self._is_kept = False
         self.sent: Counter[tuple[str, str]] = Counter()
         """How many requests left, by method and path."""
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *raised: object) -> None:
         self.close()
@@ -214,9 +210,8 @@ class Transport:
         ready = Barrier(max(1, len(requests)))
         with ThreadPoolExecutor(max(1, len(requests)), "conformance-transport") as senders:
             try:
-                return list(
-                    senders.map(partial(self._exchange, ready=ready), *zip(*requests, strict=True))
-                )
+                send = partial(self._exchange, ready=ready)
+                return list(senders.map(send, *zip(*requests, strict=True)))
             except KeyboardInterrupt:
                 # Nothing of these requests may go on after the run has ended.
                 self.close()
