@@ -66,6 +66,7 @@ def test_a_fifth_writing_has_faults_of_three_groups_each_in_an_unusual_service()
         ("ninth", {"meaning": 10, "regions": 10, "infrastructure": 10}),
         ("tenth", {"meaning": 20, "regions": 20, "infrastructure": 20}),
         ("eleventh", {"meaning": 15, "regions": 15, "infrastructure": 25}),
+        ("thirteenth", {"meaning": 20, "regions": 20, "infrastructure": 20}),
         ("seventh", {"meaning": 5, "regions": 4, "state": 3, "infrastructure": 3}),
     ],
 )

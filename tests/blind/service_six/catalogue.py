@@ -28,6 +28,10 @@ from tests.blind.service_six import (
     third_infrastructure,
     third_meaning,
     third_regions,
+    thirteenth_infrastructure,
+    thirteenth_meaning,
+    thirteenth_regions,
+    thirteenth_variations,
     twelfth_variations,
     variations,
 )
@@ -44,6 +48,7 @@ MODULES = (
     *(tenth_infrastructure, tenth_regions, tenth_meaning, tenth_variations),
     *(eleventh_infrastructure, eleventh_regions, eleventh_meaning, eleventh_variations),
     twelfth_variations,
+    *(thirteenth_infrastructure, thirteenth_regions, thirteenth_meaning, thirteenth_variations),
 )
 
 
