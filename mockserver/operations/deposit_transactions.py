@@ -20,7 +20,7 @@ from mockserver.engine.swap_quotes import ROUTERS
 from mockserver.engine.world import World
 from mockserver.errors import CrosschainMockError
 from mockserver.fast_dataclass import dataclass
-from mockserver.operations.order_texts import rules_of
+from mockserver.operations.deposits_and_order_rules import rules_of
 from mockserver.signing.base58 import base58_checked
 from mockserver.signing.v1_deposit_transactions import LegacyTransaction
 

@@ -18,7 +18,12 @@ from mockserver.engine.world import World
 from mockserver.engine.world_state import hash_key, route_of
 from mockserver.fast_dataclass import value_class
 from mockserver.jsontext import Json
-from mockserver.operations.order_texts import OrderRules, certificate, order_rules, rules_of
+from mockserver.operations.deposits_and_order_rules import (
+    OrderRules,
+    certificate,
+    order_rules,
+    rules_of,
+)
 
 _UNREADABLE = (Refusal, ArithmeticError, KeyError, TypeError, ValueError)
 

@@ -13,7 +13,12 @@ from mockserver.engine.world import World
 from mockserver.jsontext import Json, plain
 from mockserver.operations import token_lists
 from mockserver.operations.deposit_transactions import refuse_used
-from mockserver.operations.order_texts import STRICT_RULES, certificate, order_rules, rules_of
+from mockserver.operations.deposits_and_order_rules import (
+    STRICT_RULES,
+    certificate,
+    order_rules,
+    rules_of,
+)
 from mockserver.operations.token_lists import held_tokens, token_info
 
 _ENDS = {"source": "from", "target": "to"}

@@ -8,7 +8,7 @@ from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World
 from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import Request
-from mockserver.operations.order_texts import Certificate, certificate
+from mockserver.operations.deposits_and_order_rules import Certificate, certificate
 
 
 @dataclass(frozen=True, slots=True)

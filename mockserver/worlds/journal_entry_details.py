@@ -12,7 +12,7 @@ from mockserver.engine.catalog import Catalog
 from mockserver.engine.refusal import Refusal
 from mockserver.http_messages import Headers, Request, pairs_or
 from mockserver.jsontext import Json, plain
-from mockserver.operations.order_texts import rules_of
+from mockserver.operations.deposits_and_order_rules import rules_of
 from mockserver.responders.authentication import REFUSED_FOR_TIME
 from mockserver.worlds.journal import Entry
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mockserver.conformance.checks.all_rules import RULES
 from mockserver.conformance.checks.judge import outcome_of
 from mockserver.conformance.options import Options
-from mockserver.conformance.requests.http_cases import (
+from mockserver.conformance.requests.unusual_http import (
     HOSTILE,
     UNKNOWN_PATH,
     WRONG_METHOD,

@@ -9,8 +9,8 @@ from mockserver.conformance import run as run_named
 from mockserver.conformance.checks.all_rules import RULES
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.all_probes import probes_of
-from mockserver.conformance.requests.http_cases import AGAIN, OTHER_CASE, is_outside_the_contract
 from mockserver.conformance.requests.negative import negative_cases, negative_probes
+from mockserver.conformance.requests.unusual_http import AGAIN, OTHER_CASE, is_outside_the_contract
 from mockserver.conformance.requests.variations import MistakeKind
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.target import Target

@@ -3,7 +3,7 @@
 import pytest
 
 from mockserver.conformance.options import Options
-from mockserver.conformance.requests.http_cases import SHORT_MS
+from mockserver.conformance.requests.unusual_http import SHORT_MS
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.context import SLOW_MS
 from mockserver.conformance.session.exchange import Answer, Exchange, NoAnswer

@@ -27,9 +27,9 @@ from mockserver.conformance.checks.rule import (
 from mockserver.conformance.checks.shared_probes import EVERY, OPEN, probe, probes
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.requests.alternative_forms import ALTERNATIVES, alternatives_of
-from mockserver.conformance.requests.http_cases import is_outside_the_contract
 from mockserver.conformance.requests.negative import is_negative
 from mockserver.conformance.requests.probe import PLAIN
+from mockserver.conformance.requests.unusual_http import is_outside_the_contract
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
 from mockserver.conformance.session.probe_names import ProbeName, plain_probe

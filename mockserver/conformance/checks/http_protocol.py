@@ -19,8 +19,8 @@ from mockserver.conformance.checks.judged_exchanges import (
 )
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.checks.shared_probes import CHAINS_LOOKED_AT_TWICE, EVERY, probe, probes
-from mockserver.conformance.requests.http_cases import is_hostile, is_outside_the_contract
 from mockserver.conformance.requests.probe import PLAIN
+from mockserver.conformance.requests.unusual_http import is_hostile, is_outside_the_contract
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, NoAnswer
 from mockserver.conformance.verdict import Inconclusive, Verdict

@@ -8,8 +8,8 @@ from mockserver.conformance.checks.rule import Finding, Findings
 from mockserver.conformance.discovery.amount_units import require_accepted
 from mockserver.conformance.discovery.inventory import ListedChain, chains_of
 from mockserver.conformance.discovery.member_roles import folded
-from mockserver.conformance.requests.http_cases import is_outside_the_contract
 from mockserver.conformance.requests.negative import is_negative
+from mockserver.conformance.requests.unusual_http import is_outside_the_contract
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
 from mockserver.conformance.session.list_probes import last_list

@@ -22,9 +22,9 @@ from mockserver.conformance.checks.rule import (
 from mockserver.conformance.checks.shared_probes import EVERY
 from mockserver.conformance.discovery.member_roles import folded
 from mockserver.conformance.discovery.unlisted import unidentified_chains
-from mockserver.conformance.requests.http_cases import is_outside_the_contract
 from mockserver.conformance.requests.negative import WRONG_VALUES, NegativeCase, negative_cases
 from mockserver.conformance.requests.probe import PLAIN, Group
+from mockserver.conformance.requests.unusual_http import is_outside_the_contract
 from mockserver.conformance.requests.variations import MistakeKind
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange

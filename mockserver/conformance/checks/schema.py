@@ -12,8 +12,8 @@ from mockserver.conformance.checks.check_decorators import each
 from mockserver.conformance.checks.judged_exchanges import answered, any_successes, quoted
 from mockserver.conformance.checks.rule import Finding, Findings, RulePack
 from mockserver.conformance.checks.shared_probes import EVERY
-from mockserver.conformance.requests.http_cases import is_outside_the_contract
 from mockserver.conformance.requests.probe import PLAIN
+from mockserver.conformance.requests.unusual_http import is_outside_the_contract
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.conformance.session.probe_names import plain_probe

@@ -3,10 +3,10 @@
 from functools import lru_cache, partial
 
 from mockserver.conformance.requests.alternative_forms import alternative_probes
-from mockserver.conformance.requests.http_cases import http_probes
 from mockserver.conformance.requests.negative import example_of, negative_probes
 from mockserver.conformance.requests.probe import Probe, ProbeIndex, Stage
 from mockserver.conformance.requests.probe_table import PLANNED
+from mockserver.conformance.requests.unusual_http import http_probes
 from mockserver.conformance.session.probe_names import plain_probe
 from mockserver.contract import Contract
 

@@ -18,13 +18,13 @@ from mockserver.engine.world_state import HashKey, hash_key
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.operations import money_traces
+from mockserver.operations.deposits_and_order_rules import OrderRules
 from mockserver.operations.money_traces import (
     NamedDeposit,
     QuotedTransfer,
     ReportedStatus,
     TracedTransfer,
 )
-from mockserver.operations.order_texts import OrderRules
 from mockserver.responders.answer_delivery import Cut
 from mockserver.responders.responder import GENERATED, PLAYBACK, STUB, UPSTREAM
 from mockserver.sliced_work import Steps

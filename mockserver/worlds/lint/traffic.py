@@ -16,8 +16,8 @@ from mockserver.engine.world_state import HashKey, hash_key
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.operations import money_traces
+from mockserver.operations.deposits_and_order_rules import OrderRules
 from mockserver.operations.money_traces import NamedDeposit, QuotedTransfer, TracedTransfer
-from mockserver.operations.order_texts import OrderRules
 from mockserver.sliced_work import Steps
 from mockserver.worlds.audit.money_traffic import successful_data
 from mockserver.worlds.hosted import HostedWorld
