@@ -273,7 +273,8 @@ def _have_one_form(context: RunContext, operation: Operation, lists: ProbeNames)
                 exchange, value = odd[0]
                 having = f"{_kind(value)} where the others have {kind}"
                 message = f"{len(odd)} of {len(members)} items have {having}"
-                yield Finding(message, (exchange,), place, cause="another type")
+                cause = f"another type, {_kind(value)}"
+                yield Finding(message, (exchange,), place, cause=cause)
             items = [(exchange, value) for exchange, value in members if isinstance(value, Mapping)]
             if place[-1] in "]*" and len(items) >= _FEWEST_ITEMS:
                 yield from _lacking(place, items, varying)

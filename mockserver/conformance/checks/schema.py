@@ -246,7 +246,8 @@ def envelope_members(context: RunContext, operation: Operation) -> Findings:
         often = f" ({len(odd)} times)" if len(odd) > 1 else ""
         message = f"data of a refusal: expected an object, got {excerpt(exchange.member('data'))}"
         basis = fact_basis(f"envelope.{operation.generation.id}.data")
-        yield Finding(message + often, (exchange,), "data", basis, cause="data of a refusal")
+        cause = f"data of a refusal {jsontext.kind_of(exchange.member('data'))}"
+        yield Finding(message + often, (exchange,), "data", basis, cause=cause)
 
 
 @_PACK.major("envelope.success")
@@ -341,7 +342,8 @@ def _without_list(context: RunContext, operation: Operation) -> Findings:
     # A list may be keyed by the names of its items: the form of v1 data is not shown.
     lists = [value for value in inside if isinstance(value, list | Mapping)]
     if not lists:
-        yield Finding(f"data holds no list: {excerpt(data)}", (exchange,), "data", cause="no list")
+        cause = f"no list {jsontext.kind_of(data)}"
+        yield Finding(f"data holds no list: {excerpt(data)}", (exchange,), "data", cause=cause)
     elif not any(lists):
         raise Inconclusive("the list is empty, and nothing tells whether all is suspended")
 

@@ -2,8 +2,12 @@
 
 import pytest
 
+from mockserver.conformance import run
 from mockserver.conformance.report.model import report_of
 from mockserver.conformance.verdict import Verdict
+from tests.blind.edits import on_refusal
+from tests.blind.rows import Row
+from tests.blind.serve import blind_service
 from tests.conformance.report.made import finding, outcome, result, rule
 from tests.conformance.report.pack import observed
 
@@ -85,3 +89,17 @@ def test_the_place_is_told_once():
     assert cause.located == "data.a: missing"
     [cause] = causes_of([outcome(rule(), [finding("missing", place="data.a")])])
     assert cause.located == "data.a: missing"
+
+
+@pytest.mark.parametrize(("before", "now", "alike"), [([], [1], True), ([], "x", False)])
+def test_who_accepts_one_type_in_refusals_accepts_no_other(before, now, alike):
+    accepted = []
+    for value in (before, now):
+        edit = on_refusal(lambda answer, value=value: answer.body.update(data=value))
+        broken = Row("data", ("v2.getPrice",), "a fault of this test", "2.1", after=edit)
+        with blind_service(rows=[broken]) as url:
+            rules = ["envelope-members", "refuses-missing-input"]
+            told = report_of(run(url, only=rules, edges=False, delivery=False, examples=0))
+        accepted.append({cause.id for cause in told.causes if cause.rule.name == rules[0]})
+    assert all(accepted)
+    assert (accepted[0] == accepted[1]) is alike
