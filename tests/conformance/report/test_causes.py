@@ -1,5 +1,7 @@
 """Findings of one cause are told once, under an id that stays."""
 
+from functools import partial
+
 import pytest
 
 from mockserver.conformance import run
@@ -91,11 +93,15 @@ def test_the_place_is_told_once():
     assert cause.located == "data.a: missing"
 
 
+def with_data(value, answer):
+    answer.body["data"] = value
+
+
 @pytest.mark.parametrize(("before", "now", "alike"), [([], [1], True), ([], "x", False)])
 def test_who_accepts_one_type_in_refusals_accepts_no_other(before, now, alike):
     accepted = []
     for value in (before, now):
-        edit = on_refusal(lambda answer, value=value: answer.body.update(data=value))
+        edit = on_refusal(partial(with_data, value))
         broken = Row("data", ("v2.getPrice",), "a fault of this test", "2.1", after=edit)
         with blind_service(rows=[broken]) as url:
             rules = ["envelope-members", "refuses-missing-input"]
