@@ -65,11 +65,12 @@ def orders_of_each(
     Each order may be one that somebody pays for, so it shows as much as it can.
     """
     known = {end for route in shown for end in ends_of(route)}
+    routes: Sequence[TokenRoute]
     if operation_id == ids.ORDER:
-        routes: Sequence[TokenRoute] = bridges(context)
+        name, routes = "orders", bridges(context)
     else:
-        routes = v1_bridges_of(context, v1_tokens(context))
-    drawn = in_random_order(context, f"each of {operation_id}", routes)
+        name, routes = "v1 orders", v1_bridges_of(context, v1_tokens(context))
+    drawn = in_random_order(context, f"each of {name}", routes)
     # Each chain of v1 is an EVM chain.
     chains = {chain.name: chain for chain in inventory_of(context).offered if chain.evm is False}
     for label, route in smallest_cover(
