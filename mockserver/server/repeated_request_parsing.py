@@ -103,7 +103,7 @@ class Repeated:
         request: Any = Request.__new__(Request)
         request.method, request.path, request.query = method, path, query
         request.headers, request.body, request.raw = headers, body, data
-        request.version, request.prepared = "1.1", None
+        request.version, request.is_absolute, request.prepared = "1.1", False, None
         plain: Request = request
         return plain
 

@@ -432,7 +432,7 @@ def _other_fees(
     """
     if ordered is None or ordered[0].source.symbol != ordered[0].target.symbol:
         return
-    (route, put), shares, gas = ordered, list[Decimal](), list[Decimal]()
+    (route, put), service, gas = ordered, list[tuple[Decimal, Decimal]](), list[Decimal]()
     alike = [
         quote
         for quote in quotes(context, ids.BRIDGE)
@@ -443,9 +443,10 @@ def _other_fees(
         # An output that is less than the amount may be that after fees.
         if not out or not all(fees) or out < amounts.units_of(quote.put, quote.decimals):
             return
-        shares.append(amounts.EXACT.divide(Decimal(fees[0] or 0), Decimal(out)))
+        share = amounts.EXACT.divide(Decimal(fees[0] or 0), Decimal(out))
+        service.append((quote.put, share))
         gas.append(amounts.whole_tokens(fees[1] or 0, quote.decimals))
-    least = left_of(put, max(shares) * put, max(gas), over=True) if alike else got
+    least = left_of(put, _highest_fee(put, service), max(gas), over=True) if alike else got
     message = f"the order pays {got:.6g} of {put:.6g}"
     if alike and got == put:
         message += ", all of its amount, though fees are due of such quotes"
@@ -455,6 +456,18 @@ def _other_fees(
         return
     basis, exchanges = fact_basis("quotes.fees"), (alike[0].exchange, paid)
     yield Finding(message, exchanges, "data.amountOut", basis, cause="fees")
+
+
+def _highest_fee(put: Decimal, shares: Iterable[tuple[Decimal, Decimal]]) -> Decimal:
+    """Return what the service fee of an amount may be by the amounts of quotes and their shares.
+
+    A fee may have a least and a most, and less of a share for large amounts: so a smaller amount
+    bounds the share, and a larger one the fee.
+    """
+    shares = sorted(shares)
+    smaller = [share * put for amount, share in shares if amount <= put]
+    larger = [share * amount for amount, share in shares if amount >= put]
+    return max(max(smaller, default=Decimal(0)), larger[0] if larger else Decimal(0))
 
 
 def left_of(put: Decimal, fee: Decimal, gas: Decimal, *, over: bool) -> Decimal:
