@@ -227,7 +227,38 @@ def test_a_body_is_compressed_only_where_that_was_asked():
 @pytest.mark.parametrize("status", [200, 503])
 def test_a_wait_is_seconds_or_a_date(shown, verdict, status):
     one = exchange("v2.getChain", answer(GOOD, status, (("Retry-After", shown),)))
-    assert judged("waits-are-seconds-or-a-date", "v2.getChain", one).verdict is verdict
+    assert judged("headers-of-answers-hold", "v2.getChain", one).verdict is verdict
+
+
+_AT = "Fri, 31 Dec 1999 23:59:59 GMT"
+_OF_EMPTY = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+_MD5_OF_EMPTY = "1B2M2Y8AsgTpgAmY7PhCfg=="
+
+
+@pytest.mark.parametrize(
+    ("headers", "cause"),
+    [
+        ({"Date": _AT, "Last-Modified": "Sat, 01 Jan 2000 07:59:59 GMT"}, "Last-Modified"),
+        ({"Date": _AT, "Last-Modified": "Sat, 01 Jan 2000 00:00:20 GMT"}, ""),
+        ({"Date": _AT, "Last-Modified": "Thu, 01 Jan 1970 00:00:00 GMT"}, ""),
+        ({"Date": _AT, "Last-Modified": "soon"}, ""),
+        ({"Last-Modified": _AT}, ""),
+        ({"Content-Digest": f"sha-256=:{_OF_EMPTY}:"}, ""),
+        ({"Content-Digest": "sha-256=:AAAA:"}, "Content-Digest"),
+        ({"Content-Digest": f"new=:AAAA:, sha-256=:{_OF_EMPTY}:"}, ""),
+        ({"Repr-Digest": "sha-512=:AAAA:"}, "Repr-Digest"),
+        ({"Repr-Digest": "sha-256=:AAAA:", "Content-Encoding": "gzip"}, ""),
+        ({"Digest": f"SHA-256={_OF_EMPTY},MD5={_MD5_OF_EMPTY}"}, ""),
+        ({"Digest": "md5=AAAA"}, "Digest"),
+        ({"Content-MD5": _MD5_OF_EMPTY}, ""),
+        ({"Content-MD5": "AAAA"}, "Content-MD5"),
+    ],
+)
+def test_headers_of_an_answer_hold_together(headers, cause):
+    one = exchange("v2.getChain", answer(b"", 200, tuple(headers.items())))
+    outcome = judged("headers-of-answers-hold", "v2.getChain", one)
+    assert [finding.cause for finding in outcome.findings] == [cause] * bool(cause)
+    assert outcome.verdict is (Verdict.DIFFERS_ASSUMPTION if cause else Verdict.HOLDS)
 
 
 def test_equal_requests_have_answers_of_equal_form():

@@ -1,9 +1,11 @@
-"""HTTP and JSON: statuses, redirects, media types, and bodies as bytes."""
+"""HTTP and JSON: statuses, redirects, headers, and bodies as bytes."""
 
 import re
-from collections.abc import Sequence
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from email.utils import parsedate
+from hashlib import md5, sha256, sha512
 from itertools import filterfalse
 
 from mockserver.conformance.checks.check_decorators import counting, each
@@ -19,6 +21,7 @@ from mockserver.conformance.checks.judged_exchanges import (
 )
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.checks.shared_probes import CHAINS_LOOKED_AT_TWICE, EVERY, probe, probes
+from mockserver.conformance.discovery.service_clock import seconds_between
 from mockserver.conformance.requests.probe import PLAIN
 from mockserver.conformance.requests.unusual_http import is_hostile, is_outside_the_contract
 from mockserver.conformance.session.context import RunContext
@@ -35,6 +38,16 @@ _SINGLE_BYTES = ("latin-1", "cp1252")
 # text/json and application/problem+json are JSON as well.
 _JSON = re.compile(r"(?:application|text)/(?:[\w.+-]+\+)?json", re.ASCII)
 _DIGITS = re.compile("[0-9]+")
+# How the digests of a body are written (RFC 9530; RFC 3230; RFC 1864), and what makes them.
+_DIGESTS = {
+    "Content-Digest": re.compile("(sha-256|sha-512)=:([^:]*):"),
+    "Repr-Digest": re.compile("(sha-256|sha-512)=:([^:]*):"),
+    "Digest": re.compile("(sha-256|sha-512|md5)=([^,;]+)", re.IGNORECASE),
+    "Content-MD5": re.compile(r"()\s*(\S+)"),
+}
+_HASHES = {"sha-256": sha256, "sha-512": sha512, "md5": md5, "": md5}
+# As far as two clocks of one service may be apart.
+_CLOCKS_APART_S = 60
 # Headers that differ between two requests which mean the same.
 _STAMPS = ("timestamp", "signature")
 # A service that is busy answers so, at most to each so many requests.
@@ -135,13 +148,36 @@ def _that_came(context: RunContext, operation: Operation) -> list[Exchange]:
     return [exchange for exchange in every if exchange.has_answer]
 
 
-@_PACK.minor("http.retry-after", every_exchange=True)
-@each(_that_came, once=True)
-def waits_are_seconds_or_a_date(_: RunContext, exchange: Exchange) -> Findings:
-    """Retry-After is a date, or a whole number of seconds that is not negative."""
-    shown = exchange.answer.header("Retry-After")
-    if shown is not None and not _DIGITS.fullmatch(shown.strip()) and parsedate(shown) is None:
-        yield Finding(f"Retry-After is {excerpt(shown)}", (exchange,), "HTTP headers")
+@_PACK.minor("http.headers", every_exchange=True)
+@each(_that_came, "HTTP headers", once=True)
+def headers_of_answers_hold(_: RunContext, exchange: Exchange) -> Findings:
+    """Retry-After is a date, or a whole number of seconds that is not negative; nothing was
+    modified after it was sent; and a digest is that of its body.
+    """
+    header = exchange.answer.header
+    wait = header("Retry-After")
+    if wait is not None and not _DIGITS.fullmatch(wait.strip()) and parsedate(wait) is None:
+        yield Finding(f"Retry-After is {excerpt(wait)}", cause="Retry-After")
+    ahead_s = seconds_between(header("Date"), header("Last-Modified"))
+    if ahead_s is not None and ahead_s > _CLOCKS_APART_S:
+        message = f"Last-Modified is {ahead_s:.0f} s later than Date: {header('Last-Modified')}"
+        yield Finding(message, cause="Last-Modified")
+    for name in _wrong_digests(exchange):
+        message = f"{name} is {excerpt(header(name))}, which is not that of the body"
+        yield Finding(message, cause=name)
+
+
+def _wrong_digests(exchange: Exchange) -> Iterator[str]:
+    """Yield the headers with another digest than that of the body, as far as it is known here."""
+    answer, coding = exchange.answer, exchange.answer.header("Content-Encoding") or "identity"
+    # Others are of what is not in the body, or was not kept: of more, and of what is compressed.
+    if answer.status != 200 or exchange.request.method == "HEAD" or coding.lower() != "identity":
+        return
+    for name, pattern in _DIGESTS.items():
+        for algorithm, digest in pattern.findall(answer.header(name) or ""):
+            made = _HASHES[algorithm.lower()](answer.body, usedforsecurity=False).digest()
+            if b64encode(made).decode() != digest.strip():
+                yield name
 
 
 @_PACK.minor("http.success", every_exchange=True)
