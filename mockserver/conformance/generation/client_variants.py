@@ -144,6 +144,19 @@ def age_of(exchange: Exchange) -> int:
     return int(shown[0]) if shown else 0
 
 
+def is_stale(exchange: Exchange) -> bool:
+    """Tell whether an answer was kept longer before it came than its headers let anybody keep it.
+
+    They may allow that (RFC 5861). What nobody may keep at all, gateways keep that are told apart.
+    """
+    may_be_stale = "stale-" in (exchange.answer.header("Cache-Control") or "").lower()
+    return not may_be_stale and 0 < kept_for(exchange) < age_of(exchange)
+
+
+def coding_of(exchange: Exchange) -> str:
+    return (exchange.answer.header("Content-Encoding") or "identity").strip().lower()
+
+
 def varies_by(exchange: Exchange, name: str) -> bool:
     """Tell whether the headers of an answer say that it depends on a header of its request."""
     named = (value for header, value in exchange.answer.headers if header.lower() == "vary")
@@ -178,18 +191,27 @@ def _with_empty_inputs(draft: Draft) -> Draft:
     return replace(draft, raw_query=f"&{(draft.raw_query or '').replace('&', '&&')}&")
 
 
-def kept_for_another_chain(every: Sequence[Exchange]) -> tuple[Exchange, Exchange] | None:
-    """Return two different answers under one address, of which others may keep the first.
+# What differs between two answers by a header of their requests.
+_CHOSEN_BY: Mapping[str, Callable[[Exchange], object]] = {
+    "chain": lambda exchange: exchange.body,
+    "Accept-Encoding": coding_of,
+}
 
-    The header that says which chain is meant is all that tells their requests apart.
+
+def kept_without_vary(every: Sequence[Exchange]) -> tuple[str, Exchange, Exchange] | None:
+    """Return a header that is all that tells two requests under one address apart, and their
+    answers, which differ by it: others may keep the first.
     """
-    first = dict[str, Exchange]()
-    for exchange in every:
-        chain = exchange.request.headers.get("chain")
-        if chain is None or exchange.request.method != "GET":
-            continue
-        before = first.setdefault(exchange.request.target, exchange)
-        other = before.request.headers.get("chain") != chain and before.body != exchange.body
-        if other and kept_for(before) and not varies_by(before, "chain"):
-            return before, exchange
+    # What is not packed anybody can read.
+    in_order = sorted(every, key=lambda exchange: coding_of(exchange) == "identity")
+    for name, shown in _CHOSEN_BY.items():
+        first = dict[str, Exchange]()
+        for exchange in in_order:
+            asked = exchange.request.headers.get(name)
+            if exchange.request.method != "GET" or (name == "chain" and asked is None):
+                continue
+            before = first.setdefault(exchange.request.target, exchange)
+            other = before.request.headers.get(name) != asked and shown(before) != shown(exchange)
+            if other and kept_for(before) and not varies_by(before, name):
+                return name, before, exchange
     return None

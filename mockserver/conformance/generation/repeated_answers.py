@@ -12,7 +12,11 @@ from mockserver.conformance.checks.judged_exchanges import (
 )
 from mockserver.conformance.checks.rule import IN_ONE_FORM, Finding
 from mockserver.conformance.discovery.inventory import chains_of
-from mockserver.conformance.generation.client_variants import OLD_COPY, knows_no_chunks
+from mockserver.conformance.generation.client_variants import (
+    OLD_COPY,
+    coding_of,
+    knows_no_chunks,
+)
 from mockserver.conformance.generation.equal_answers import Sameness
 from mockserver.conformance.generation.stages import DELIVERY, Sender
 from mockserver.conformance.session.context import RunContext
@@ -256,10 +260,6 @@ def is_coded_unasked(exchange: Exchange) -> bool:
     """Tell whether an answer is compressed, though its client names no such coding."""
     coding, accepted = coding_of(exchange), exchange.request.headers.get("Accept-Encoding", "")
     return coding != "identity" and coding not in accepted.lower()
-
-
-def coding_of(exchange: Exchange) -> str:
-    return (exchange.answer.header("Content-Encoding") or "identity").strip().lower()
 
 
 def _was_away(context: RunContext, refused: Exchange) -> bool:

@@ -3,13 +3,10 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from mockserver.conformance.generation.client_variants import coding_of
 from mockserver.conformance.generation.delivery_forms import with_headers
 from mockserver.conformance.generation.equal_requests import conditions_of, equal_requests
-from mockserver.conformance.generation.repeated_answers import (
-    RepeatedAnswers,
-    RepeatedRequest,
-    coding_of,
-)
+from mockserver.conformance.generation.repeated_answers import RepeatedAnswers, RepeatedRequest
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import ids
 

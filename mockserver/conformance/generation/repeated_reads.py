@@ -14,10 +14,12 @@ from mockserver.conformance.discovery import amounts
 from mockserver.conformance.generation.client_variants import (
     age_of,
     allowed_to_differ,
+    coding_of,
     cookies_for,
     forms_of_clients,
+    is_stale,
     kept_for,
-    kept_for_another_chain,
+    kept_without_vary,
 )
 from mockserver.conformance.generation.delivery_forms import (
     COMPRESSED,
@@ -40,7 +42,6 @@ from mockserver.conformance.generation.kept_connections import KeptConnections, 
 from mockserver.conformance.generation.repeated_answers import (
     FIRST_LISTS,
     RepeatedRequest,
-    coding_of,
     is_busy,
     is_coded_unasked,
 )
@@ -68,6 +69,10 @@ from mockserver.signing.developer_signatures import HEADERS
 # Clients show quotes for seconds; whoever keeps one for an hour shows another market.
 _HOUR_S, _DAY_S = 3600, 86_400
 _AT_ONCE, _AGAIN, _LISTS_AT_ONCE = 8, 2, 4
+# Within the first a Date has moved, unless it is written anew each second: then in the second.
+_MOVES_MS, _MOVED_MS = 1_100, 2_600
+# What may be kept for longer a run does not wait for.
+_SOON_S = 2
 # As many signed requests as a client sends on one connection.
 _IN_A_ROW = 14
 # What goes from here to there, by the fact that says so. A rate this far from 1 is not its reverse.
@@ -111,6 +116,42 @@ class RepeatedReads(KeptConnections, RepeatedHeads):
             if self._sender.stopped:
                 return
         self._begin_again()
+        self._judge_dates()
+        self._wait_until_stale()
+
+    def _wait_until_stale(self) -> None:
+        """Ask again, when that is too old, for what changes and may be kept for seconds."""
+        kept, wait_s = list[RepeatedRequest](), 0
+        for target in [each for each in self._targets if each.operation.id in _CHANGING]:
+            for last in equal_requests(self._context, target.sameness.first)[-1:]:
+                if last.answer.header("Age") and 0 < kept_for(last) <= _SOON_S:
+                    kept.append(target)
+                    wait_s = max(wait_s, kept_for(last) + 1 - age_of(last))
+        self._session.transport.wait(wait_s * 1000)
+        for target in kept:
+            self._ask(target, target.make())
+
+    def _judge_dates(self) -> None:
+        """Report a Date that stays while time passes: ages are counted from it (RFC 9110, 6.6.1).
+
+        A cache shows the Date of what it has kept, with its Age, and never that of all answers.
+        """
+        good = [each for each in self._context.exchanges if each.succeeded and each.answer.came_ms]
+        dated = [
+            each for each in good if each.answer.header("Date") and not each.answer.header("Age")
+        ]
+        dates = {each.answer.header("Date") for each in dated}
+        lasted_ms = dated[-1].answer.came_ms - dated[0].answer.came_ms if dated else 0
+        if len(dates) > 1 or lasted_ms < _MOVES_MS or not self._targets:
+            return
+        self._session.transport.wait(_MOVED_MS - lasted_ms)
+        target = self._targets[0]
+        last = self._ask(target, target.make())
+        if last is not None and last.answer.header("Date") in dates:
+            seconds = (last.answer.came_ms - dated[0].answer.came_ms) / 1000
+            message = f"Date is {last.answer.header('Date')} in all answers of {seconds:.1f} s"
+            pair = (dated[0], last)
+            self._finds(target, message, pair, "HTTP headers", "http.headers", "Date")
 
     def _judge_equal_requests(self) -> None:
         """Report what all answers to what is asked again show together."""
@@ -129,11 +170,12 @@ class RepeatedReads(KeptConnections, RepeatedHeads):
                     message += ": items are missing right after a submission"
                     turn = every[every.index(short) - 1], short
                 self._finds(target, message, turn, "data.list", "lists.version", "alternating")
+        for operation in self._reads:
+            self._cacheable(operation)
 
     def _begin(self) -> None:
         """Choose what is asked again, and ask each once more as it was."""
         for operation in self._reads:
-            self._cacheable(operation)
             for label, first in self._chosen(operation):
                 target = self._repeated(label, operation, first)
                 if self._is_steady(target):
@@ -491,16 +533,19 @@ class RepeatedReads(KeptConnections, RepeatedHeads):
         every = [exchange for exchange in self._context.of(operation) if exchange.succeeded]
         for exchange in every:
             lets, was = kept_for(exchange), age_of(exchange)
-            if max(lets, was) < longest:
+            too_old = operation.id in _CHANGING and is_stale(exchange)
+            if max(lets, was) < longest and not too_old:
                 continue
             message = f"its headers let others keep the answer for {lets} s"
             if lets < longest:
                 message = f"its headers say that the answer was kept for {was} s"
+                message += f", where they let others keep it for {lets} s" if too_old else ""
             self._finds_in_headers(operation, message, (exchange,))
             return
-        pair = kept_for_another_chain(every)
-        if pair is not None:
-            message = "others may keep the answer, and Vary does not name the header chain, by "
+        unnamed = kept_without_vary(every)
+        if unnamed is not None:
+            name, *pair = unnamed
+            message = f"others may keep the answer, and Vary does not name the header {name}, by "
             message += "which it differs"
             self._finds_in_headers(operation, message, pair)
 

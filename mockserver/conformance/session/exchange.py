@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import field
 from enum import StrEnum
 from functools import cached_property, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -69,7 +70,8 @@ class Answer:
     """What came back: an HTTP answer, or the trouble that kept it away and its reason.
 
     With a trouble `status` is 0 where not even the head arrived, and `body` is what did arrive.
-    `elapsed_ms` is wall time in milliseconds from the first byte sent to the last one read.
+    `elapsed_ms` is wall time in milliseconds from the first byte sent to the last one read, and
+    `came_ms` from the first request of the run to that; 0 where another run sent it.
     """
 
     status: int
@@ -78,6 +80,7 @@ class Answer:
     elapsed_ms: int = 0
     trouble: NoAnswer | None = None
     reason: str = ""
+    came_ms: int = field(default=0, compare=False)
 
     def header(self, name: str) -> str | None:
         """Return the first header of that name, in any case, or None."""

@@ -241,8 +241,9 @@ class Transport(AbstractContextManager["Transport"]):
             trouble, reason = NoAnswer.TLS, _reason(error)
         except (EndsEarly, OSError) as error:
             trouble, reason = NoAnswer.CUT, _reason(error)
-        took_ms, body = self._ticks() - began, bytes(partial.body)
-        return Answer(partial.status, partial.headers, body, took_ms, trouble, reason)
+        now, body = self._ticks(), bytes(partial.body)
+        came = now - (self._began or now)
+        return Answer(partial.status, partial.headers, body, now - began, trouble, reason, came)
 
     def _fetch(
         self,

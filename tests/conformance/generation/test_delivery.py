@@ -89,11 +89,28 @@ def deep(*values):
         deep("wildcard-accept-refused", "with all types of applications accepted"),
         ("connection-stays-authenticated", "it is taken behind a signed one on a connection"),
         ("compressed-from-cache", "compression accepted before: the body is compressed"),
+        deep("compressed-lists-public-without-vary", "Vary does not name the header Accept-Enc"),
+        deep("strong-etag-for-two-codings", " is that of an answer in two codings"),
     ],
 )
 @pytest.mark.deep(quick=2)
 def test_what_carries_requests_shows_though_each_alone_is_answered_well(fault, words):
     messages = [finding.message for _, _, finding in findings(fault)]
+    assert any(words in message for message in messages), messages
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("date-stands-still", "GMT in all answers of "),
+        deep("prices-older-than-their-max-age", "2 s, where they let others keep it for 1 s"),
+    ],
+)
+@pytest.mark.usefixtures("wall_time")
+def test_what_shows_as_time_passes_is_told(fault, words):
+    with service_six(catalogue.flaw(fault)) as url:
+        result = run(url, edges=False, examples=0, rate=150)
+    messages = [each.message for outcome in result.outcomes for each in outcome.findings]
     assert any(words in message for message in messages), messages
 
 
@@ -290,6 +307,8 @@ def test_a_session_of_its_own_cookie_changes_nothing():
         {"Cache-Control": "max-age=600", "Vary": "*"},
         {"Cache-Control": "private, max-age=600"},
         {"Age": "600"},
+        {"Age": "600", "Cache-Control": "private, max-age=60"},
+        {"Age": "600", "Cache-Control": "public, max-age=0"},
         {"Age": "-90000"},
         {"Age": "a day"},
     ],
