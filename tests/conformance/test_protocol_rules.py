@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import json
+import zlib
 
 import pytest
 from hypothesis import given
@@ -259,6 +260,34 @@ def test_headers_of_an_answer_hold_together(headers, cause):
     outcome = judged("headers-of-answers-hold", "v2.getChain", one)
     assert [finding.cause for finding in outcome.findings] == [cause] * bool(cause)
     assert outcome.verdict is (Verdict.DIFFERS_ASSUMPTION if cause else Verdict.HOLDS)
+
+
+@pytest.mark.parametrize(
+    ("operation", "status", "shown", "cause"),
+    [
+        ("v2.getChain", 206, "bytes 0-9/40", ""),
+        ("v2.getChain", 206, "bytes 0-10/40", "Content-Range"),
+        ("v2.getChain", 200, "bytes 0-10/40", ""),
+        ("v2.getChain", 304, "", ""),
+        ("v1.getCrossChainQuote", 304, "", "not modified"),
+    ],
+)
+def test_a_part_is_as_long_as_it_says_and_only_reading_is_not_modified(
+    operation, status, shown, cause
+):
+    one = exchange(operation, answer(b"0123456789", status, (("Content-Range", shown),)))
+    outcome = judged("headers-of-answers-hold", operation, one)
+    assert [finding.cause for finding in outcome.findings] == [cause] * bool(cause)
+
+
+@pytest.mark.parametrize(("wbits", "judged_well"), [(15, True), (-15, False)])
+def test_what_is_called_deflate_is_in_the_format_of_zlib(wbits, judged_well):
+    packer = zlib.compressobj(wbits=wbits)
+    packed = packer.compress(json.dumps(GOOD).encode()) + packer.flush()
+    outcome = of_server(
+        saying(http(packed, "Content-Encoding: deflate")), "headers-of-answers-hold"
+    )
+    assert (outcome.verdict is Verdict.HOLDS) == judged_well
 
 
 def test_equal_requests_have_answers_of_equal_form():

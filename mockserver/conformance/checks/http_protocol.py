@@ -46,6 +46,7 @@ _DIGESTS = {
     "Content-MD5": re.compile(r"()\s*(\S+)"),
 }
 _HASHES = {"sha-256": sha256, "sha-512": sha512, "md5": md5, "": md5}
+_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/", re.ASCII)
 # As far as two clocks of one service may be apart.
 _CLOCKS_APART_S = 60
 # Headers that differ between two requests which mean the same.
@@ -152,19 +153,33 @@ def _that_came(context: RunContext, operation: Operation) -> list[Exchange]:
 @each(_that_came, "HTTP headers", once=True)
 def headers_of_answers_hold(_: RunContext, exchange: Exchange) -> Findings:
     """Retry-After is a date, or a whole number of seconds that is not negative; nothing was
-    modified after it was sent; and a digest is that of its body.
+    modified after it was sent; and a digest is that of its body, a range and a coding as they say.
     """
-    header = exchange.answer.header
+    basis = fact_basis("http.headers")
+    for message, cause in wrong_headers(exchange):
+        yield Finding(message, (exchange,), "HTTP headers", basis, cause=cause)
+
+
+def wrong_headers(exchange: Exchange) -> Iterator[tuple[str, str]]:
+    """Yield what contradicts HTTP in the status and the headers of an answer, and its cause."""
+    header, method = exchange.answer.header, exchange.request.method
     wait = header("Retry-After")
     if wait is not None and not _DIGITS.fullmatch(wait.strip()) and parsedate(wait) is None:
-        yield Finding(f"Retry-After is {excerpt(wait)}", cause="Retry-After")
+        yield f"Retry-After is {excerpt(wait)}", "Retry-After"
     ahead_s = seconds_between(header("Date"), header("Last-Modified"))
     if ahead_s is not None and ahead_s > _CLOCKS_APART_S:
-        message = f"Last-Modified is {ahead_s:.0f} s later than Date: {header('Last-Modified')}"
-        yield Finding(message, cause="Last-Modified")
+        when = header("Last-Modified")
+        yield f"Last-Modified is {ahead_s:.0f} s later than Date: {when}", "Last-Modified"
     for name in _wrong_digests(exchange):
-        message = f"{name} is {excerpt(header(name))}, which is not that of the body"
-        yield Finding(message, cause=name)
+        yield f"{name} is {excerpt(header(name))}, which is not that of the body", name
+    part, came = _RANGE.match(header("Content-Range") or ""), len(exchange.answer.body)
+    is_part = exchange.answer.status == 206 and method != "HEAD"
+    if is_part and part and int(part[2]) - int(part[1]) + 1 != came:
+        yield f"Content-Range is {part[0]}, and the body has {came} bytes", "Content-Range"
+    if exchange.answer.status == 304 and method not in ("GET", "HEAD"):
+        yield f"HTTP 304 (not modified) to {method}", "not modified"
+    if exchange.has_answer and exchange.answer.reason:
+        yield exchange.answer.reason, exchange.answer.reason
 
 
 def _wrong_digests(exchange: Exchange) -> Iterator[str]:

@@ -46,6 +46,7 @@ _HEADERS: Mapping[str, Mapping[str, str]] = {
     },
     "nothing from a cache": {"Cache-Control": "no-cache", "Pragma": "no-cache"},
     _APPLICATION: {"Accept": "application/*"},
+    "deflate alone accepted": {"Accept-Encoding": "deflate"},
     _MANY: {f"X-Further-{number}": "x" * 40 for number in range(40)},
     _VALIDATORS: OLD_COPY,
 }

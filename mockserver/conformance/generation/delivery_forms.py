@@ -1,7 +1,7 @@
 """Forms in which browsers and proxies send a request, which change nothing of its meaning."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from mockserver import jsontext
@@ -32,16 +32,24 @@ def _escaped(draft: Draft) -> Draft:
     which cuts show in that gateways make.
     """
 
-    def escape(match: re.Match[str]) -> str:
-        return match[1] or f"%{ord(match[2]):02X}"
+    query = (name + equals + _LETTER.sub(_escape, value) for name, equals, value in _inputs(draft))
+    return replace(draft, raw_query="&".join(query))
 
-    pairs = (part.partition("=") for part in (draft.raw_query or "").split("&") if part)
-    return replace(
-        draft,
-        raw_query="&".join(
-            name + equals + _LETTER.sub(escape, value) for name, equals, value in pairs
-        ),
+
+def _escaped_names(draft: Draft) -> Draft:
+    """Return a request with the first letter of the name of each input as an escape."""
+    query = (
+        _LETTER.sub(_escape, name, 1) + equals + value for name, equals, value in _inputs(draft)
     )
+    return replace(draft, raw_query="&".join(query))
+
+
+def _escape(match: re.Match[str]) -> str:
+    return match[1] or f"%{ord(match[2]):02X}"
+
+
+def _inputs(draft: Draft) -> Iterator[tuple[str, str, str]]:
+    return (part.partition("=") for part in (draft.raw_query or "").split("&") if part)
 
 
 def escaped_body(draft: Draft) -> Draft:
@@ -117,6 +125,7 @@ FORMS: Mapping[str, Mapping[str, DeliveryEdit]] = {
         "the name of a browser": with_headers(User_Agent="Mozilla/5.0 (X11; Linux x86_64)"),
         "cookies": with_headers(Cookie="seen=1"),
         "letters as escapes": _escaped,
+        "letters of names as escapes": _escaped_names,
         "blanks as +": _blanks_as_plus,
         LONGER_QUERY: LONG_INPUT,
         "the charset of the body named": _named_charset,

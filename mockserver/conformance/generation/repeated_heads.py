@@ -10,6 +10,9 @@ from mockserver.conformance.generation.repeated_answers import RepeatedAnswers, 
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import ids
 
+# How many bytes of an answer are asked for, of those that are offered in parts.
+_PART = 100
+
 
 class RepeatedHeads(RepeatedAnswers):
     """Asks for the head of an answer, and whether it is still the same."""
@@ -84,6 +87,26 @@ class RepeatedHeads(RepeatedAnswers):
                 )
                 place, fact = "HTTP status", "delivery.validators"
                 self._finds(each, message, (first, exchange), place, fact, "tag of another")
+
+    def _judge_conditions(self, target: RepeatedRequest) -> None:
+        """Ask for something else than GET under a condition: HTTP 304 is none of its answers."""
+        tag = target.sameness.first.answer.header("ETag")
+        for condition in (tag, "*") if tag and target.operation.method != "GET" else ():
+            self._ask(target, with_headers(If_None_Match=condition)(target.make()))
+
+    def _judge_range(self, target: RepeatedRequest) -> None:
+        """Ask for the beginning of an answer, where parts of it are offered (RFC 9110, 14.2)."""
+        if (target.sameness.first.answer.header("Accept-Ranges") or "").strip() != "bytes":
+            return
+        part = self._ask(target, with_headers(Range=f"bytes=0-{_PART - 1}")(target.make()))
+        whole = self._ask(target, target.make())
+        if part is None or whole is None or part.answer.status != 206 or not whole.succeeded:
+            return
+        # Those of a list that has changed meanwhile are others.
+        is_steady = whole.answer.body == target.sameness.first.answer.body
+        if is_steady and part.answer.body != whole.answer.body[:_PART]:
+            message = f"the first {_PART} bytes of it are others than those of the whole answer"
+            self._finds(target, message, (whole, part), "HTTP headers", "http.headers", "range")
 
 
 def _length(exchange: Exchange) -> str:

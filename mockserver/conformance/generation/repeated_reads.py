@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
+from mockserver.conformance.checks.http_protocol import wrong_headers
 from mockserver.conformance.checks.judged_exchanges import GATEWAY_STATUSES, in_words, request_key
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.checks.shared_probes import V2_LISTS
@@ -56,6 +57,7 @@ from mockserver.conformance.generation.similar_requests import (
     twin_request,
     varied,
 )
+from mockserver.conformance.generation.stages import DELIVERY
 from mockserver.conformance.requests.valid import plain_or_unknown
 from mockserver.conformance.session.exchange import Exchange, NoAnswer
 from mockserver.conformance.session.probe_names import EdgeKind
@@ -172,6 +174,17 @@ class RepeatedReads(KeptConnections, RepeatedHeads):
                 self._finds(target, message, turn, "data.list", "lists.version", "alternating")
         for operation in self._reads:
             self._cacheable(operation)
+            self._judge_headers(operation)
+
+    def _judge_headers(self, operation: Operation) -> None:
+        """Report what the headers of answers contradict in these forms alone."""
+        first = dict[str, tuple[str, Exchange]]()
+        for exchange in self._context.of(operation):
+            for message, cause in wrong_headers(exchange):
+                first.setdefault(cause, (message, exchange))
+        for message, exchange in first.values():
+            if DELIVERY.has_sent(exchange):
+                self._finds_in_headers(operation, message, (exchange,), "http.headers")
 
     def _begin(self) -> None:
         """Choose what is asked again, and ask each once more as it was."""
@@ -399,6 +412,7 @@ class RepeatedReads(KeptConnections, RepeatedHeads):
         for target in [target for target in self._targets if target.label == "usual"]:
             if target.operation.id not in (*ids.LISTS, ids.BRIDGE, ids.CHECK, ids.PRICE):
                 self._as_others(target)
+                self._judge_conditions(target)
                 continue
             draft = target.make()
             head = self._ask(target, replace(draft, method="HEAD"))
@@ -413,6 +427,7 @@ class RepeatedReads(KeptConnections, RepeatedHeads):
             self._judge_tags(target)
             if target.operation.id not in ids.LISTS:
                 continue
+            self._judge_range(target)
             slash = self._ask(target, replace(draft, path=f"{target.operation.path}/"))
             if slash is not None and slash.succeeded:
                 self._look(target, slash, "a slash at the end of the path")
@@ -550,9 +565,13 @@ class RepeatedReads(KeptConnections, RepeatedHeads):
             self._finds_in_headers(operation, message, pair)
 
     def _finds_in_headers(
-        self, operation: Operation, message: str, exchanges: Sequence[Exchange]
+        self,
+        operation: Operation,
+        message: str,
+        exchanges: Sequence[Exchange],
+        fact: str = "delivery.caching",
     ) -> None:
-        basis = fact_basis("delivery.caching")
+        basis = fact_basis(fact)
         self._touched.add(operation.id)
         self._findings[operation.id].append(
             Finding(message, tuple(exchanges), "HTTP headers", basis, cause="kept")

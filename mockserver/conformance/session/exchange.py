@@ -69,9 +69,10 @@ def cached(function: Callable[Concatenate[_Of, _P], _T]) -> Callable[Concatenate
 class Answer:
     """What came back: an HTTP answer, or the trouble that kept it away and its reason.
 
-    With a trouble `status` is 0 where not even the head arrived, and `body` is what did arrive.
-    `elapsed_ms` is wall time in milliseconds from the first byte sent to the last one read, and
-    `came_ms` from the first request of the run to that; 0 where another run sent it.
+    Without a trouble `reason` is what is wrong with HTTP in an answer that can be read. With one
+    `status` is 0 where not even the head arrived, and `body` is what did arrive. `elapsed_ms` is
+    wall time in milliseconds from the first byte sent to the last one read, and `came_ms` from the
+    first request of the run to that; 0 where another run sent it.
     """
 
     status: int

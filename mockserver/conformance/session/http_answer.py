@@ -35,12 +35,16 @@ class TooLarge(Exception):
 
 @dataclass(slots=True)
 class PartialAnswer:
-    """An answer as far as it has arrived. With `stays_open` another request may follow it."""
+    """An answer as far as it has arrived. With `stays_open` another request may follow it.
+
+    `note` is what is wrong with it, though it can be read.
+    """
 
     status: int = 0
     headers: tuple[tuple[str, str], ...] = ()
     body: bytearray = field(default_factory=bytearray)
     stays_open: bool = False
+    note: str = ""
 
     def values(self, name: str) -> list[str]:
         return [value for sent, value in self.headers if sent.lower() == name]
@@ -213,8 +217,9 @@ def _unpacked(answer: PartialAnswer, parts: Iterator[bytes]) -> Iterator[bytes]:
     unpacker = None
     for part in parts:
         if unpacker is None:
-            # Many servers leave out the head that `deflate` should have.
+            # Many servers leave out the head that `deflate` should have (RFC 9110, 8.4.1.2).
             has_head = coding == "gzip" or part[0] & 0xF == 8
+            answer.note = "" if has_head else "the body is packed as deflate without zlib's format"
             packed = _GZIP if coding == "gzip" else _ZLIB
             unpacker = zlib.decompressobj(packed if has_head else _RAW_DEFLATE)
         left = part

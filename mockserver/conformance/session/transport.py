@@ -241,7 +241,7 @@ class Transport(AbstractContextManager["Transport"]):
             trouble, reason = NoAnswer.TLS, _reason(error)
         except (EndsEarly, OSError) as error:
             trouble, reason = NoAnswer.CUT, _reason(error)
-        now, body = self._ticks(), bytes(partial.body)
+        now, body, reason = self._ticks(), bytes(partial.body), reason or partial.note
         came = now - (self._began or now)
         return Answer(partial.status, partial.headers, body, now - began, trouble, reason, came)
 
