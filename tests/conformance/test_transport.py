@@ -13,6 +13,7 @@ from queue import SimpleQueue
 import pytest
 
 from mockserver.clock import ticks_ms
+from mockserver.conformance.session import transport as sending
 from mockserver.conformance.session.exchange import NoAnswer
 from mockserver.conformance.session.permit import Arming, Limits, Permit, Refusing, Spent
 from mockserver.conformance.session.request_draft import Draft
@@ -22,7 +23,7 @@ from mockserver.contract import load
 from mockserver.http_messages import Headers, Request, is_loopback
 from mockserver.testing import running
 from tests.conformance.rawserver import http, raw_server, saying
-from tests.conftest import PATIENCE_S
+from tests.conftest import PATIENCE_S, eventually
 
 CHAINS = Request("GET", "/v1/getChain")
 SUBMIT = Request("POST", "/v1/submitOrder", body=b"{}")
@@ -64,6 +65,46 @@ def test_the_whole_address_is_the_target_where_that_is_drafted():
     with raw_server(saying(http(OK))) as server, transport(f"{server.url}/w/a") as client:
         client.send("v2", draft.request(load().operation("v2.getPrice")))
         assert server.lines == [f"GET {server.url}/w/a/v1/getPrice?chain=BNB HTTP/1.1"]
+
+
+LIST = http(OK).replace(b"Connection: close\r\n", b"")
+
+
+@pytest.mark.parametrize(
+    ("answers", "stays_open", "troubles"),
+    [
+        (LIST + LIST, False, [None, None]),
+        (LIST + LIST, True, [None, None]),
+        (LIST, False, [None, NoAnswer.CUT]),
+        (LIST, True, [None, NoAnswer.TIMED_OUT]),
+        (LIST + LIST[:-5], False, [None, NoAnswer.CUT]),
+        (b"", False, [NoAnswer.CUT, NoAnswer.CUT]),
+    ],
+)
+def test_two_requests_in_one_packet_get_an_answer_each(monkeypatch, answers, stays_open, troubles):
+    monkeypatch.setattr(sending, "_SOON_MS", 300)
+
+    async def talk(_, writer):
+        writer.write(answers)
+        await writer.drain()
+        await asyncio.sleep(60 * stays_open)
+
+    with raw_server(talk) as server, transport(server.url) as client:
+        told = client.send_together([("v2", CHAINS)] * 2, in_one_packet=True)
+        assert client.count == 2
+    assert [answer.trouble for answer in told] == troubles
+    assert all(answer.body == OK for answer in told if answer.trouble is None)
+    both = troubles == [None, None]
+    assert ("its connection stays open for 0.3 s" in told[1].reason) == (both and stays_open)
+
+
+def test_a_request_is_sent_and_left():
+    with raw_server(_silent) as server, transport(server.url) as client:
+        client.send_and_leave("v2", CHAINS)
+        assert client.count == 1
+        eventually(lambda: server.lines == ["GET /v1/getChain HTTP/1.1"], "the request came")
+        with pytest.raises(Refusing):
+            client.send_and_leave("v2", SUBMIT)
 
 
 def test_a_base_path_is_kept_in_front():

@@ -8,10 +8,11 @@ from mockserver.conformance.checks.judged_exchanges import GATEWAY_STATUSES, in_
 from mockserver.conformance.generation.delivery_forms import DeliveryEdit, applied
 from mockserver.conformance.generation.repeated_answers import (
     FEWEST_FLICKERS,
+    FIRST_LISTS,
     RepeatedAnswers,
     RepeatedRequest,
 )
-from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.exchange import Exchange, NoAnswer
 from mockserver.wording import counted
 
 # What is asked for again, and the forms that it is asked in.
@@ -32,6 +33,30 @@ class KeptConnections(RepeatedAnswers):
                 (target, self._ask(target, applied(target.make(), *(edit for _, edit in edits))))
                 for target, edits in rows
             ]
+
+    def _in_one_packet(self) -> None:
+        """Send two requests in one packet: each gets its answer, unless the connection ends.
+
+        Whoever ends it may do so at any time (RFC 9112, 9.3.2 and 9.6).
+        """
+        lists = [each for each in self._targets if each.operation.id in FIRST_LISTS]
+        pair, how = [each for each in lists if each.label == "usual"], "in one packet"
+        if len(pair) < len(FIRST_LISTS):
+            return
+        for last_time in (False, True):
+            sent = self._ask_together(pair, in_one_packet=True)
+            wrong = [each for each in self._wrong(sent) if not _has_ended(each[2])]
+            lost = [(of, each) for of, each in sent[1:] if each and _is_lost(each)]
+            if not wrong and not lost:
+                return
+            if last_time and lost:
+                (target, exchange) = lost[0]
+                message = "what stands behind another request in one packet is not answered, and "
+                message += "its connection stays open"
+                pair_sent = (target.sameness.first, exchange)
+                self._finds(target, message, pair_sent, "", "delivery.forms", how)
+            elif last_time:
+                self._report_wrong(wrong, how)
 
     def _judge_worn_out(self, sent: Sequence[tuple[RepeatedRequest, Exchange | None]]) -> None:
         """Report a connection that only a gateway answers after a number of requests.
@@ -66,6 +91,14 @@ class KeptConnections(RepeatedAnswers):
             message = f"{how}: after {counted(len(before), 'request')} all it answers is "
             message += f"{in_words(kept)}, where new ones are answered at the same time"
             self._finds(target, message, (new, kept), "HTTP status", "delivery.forms", how)
+
+
+def _has_ended(exchange: Exchange) -> bool:
+    return exchange.answer.trouble is NoAnswer.CUT and not exchange.answer.status
+
+
+def _is_lost(exchange: Exchange) -> bool:
+    return exchange.answer.trouble is NoAnswer.TIMED_OUT and not exchange.answer.status
 
 
 def _is_from_service(exchange: Exchange | None) -> bool:

@@ -77,14 +77,18 @@ class RepeatedAnswers:
         return self._sender.send(target.operation.id, draft)
 
     def _ask_together(
-        self, group: Sequence[RepeatedRequest]
+        self, group: Sequence[RepeatedRequest], *, in_one_packet: bool = False
     ) -> list[tuple[RepeatedRequest, Exchange | None]]:
-        sent = self._sent_together([(target.operation, target.make()) for target in group])
+        drafts = [(target.operation, target.make()) for target in group]
+        sent = self._sent_together(drafts, in_one_packet=in_one_packet)
         return list(zip(group, sent, strict=False))
 
-    def _sent_together(self, drafts: Sequence[tuple[Operation, Draft]]) -> list[Exchange]:
+    def _sent_together(
+        self, drafts: Sequence[tuple[Operation, Draft]], *, in_one_packet: bool = False
+    ) -> list[Exchange]:
         self._touched.update(operation.id for operation, _ in drafts)
-        return self._sender.send_together([(operation.id, draft) for operation, draft in drafts])
+        named = [(operation.id, draft) for operation, draft in drafts]
+        return self._sender.send_together(named, in_one_packet=in_one_packet)
 
     def _differs(self, target: RepeatedRequest, exchange: Exchange) -> str:
         if exchange.answer.status in GATEWAY_STATUSES or is_busy(exchange):

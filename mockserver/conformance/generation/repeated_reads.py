@@ -73,6 +73,8 @@ _HOUR_S, _DAY_S = 3600, 86_400
 _AT_ONCE, _AGAIN, _LISTS_AT_ONCE = 8, 2, 4
 # Within the first a Date has moved, unless it is written anew each second: then in the second.
 _MOVES_MS, _MOVED_MS = 1_100, 2_600
+# How long an answer may take that its client did not wait for.
+_LEFT_MS = 20
 # What may be kept for longer a run does not wait for.
 _SOON_S = 2
 # As many signed requests as a client sends on one connection.
@@ -112,7 +114,15 @@ class RepeatedReads(KeptConnections, RepeatedHeads):
 
     def read_again(self) -> None:
         """Send everything that reads; stop where nothing more may leave."""
-        steps = (self._begin, self._forms, self._http, self._turned, self._kept, self._together)
+        steps = (
+            self._begin,
+            self._forms,
+            self._http,
+            self._turned,
+            self._kept,
+            self._in_one_packet,
+            self._together,
+        )
         for step in steps:
             step()
             if self._sender.stopped:
@@ -536,10 +546,26 @@ class RepeatedReads(KeptConnections, RepeatedHeads):
 
     def _begin_again(self) -> None:
         """Ask for the lists once more at the end: those of a replica that is behind fall back."""
+        self._after_others_left()
         for target in [each for each in self._targets if each.operation.id in ids.LISTS]:
             exchange = self._ask(target, target.make())
             if exchange is not None:
                 self._look(target, exchange, "the same request")
+
+    def _after_others_left(self) -> None:
+        """Ask right after a client that did not wait: its answer is for nobody else."""
+        usual = [each for each in self._targets if each.label == "usual" and each.succeeded]
+        lists = [each for each in usual if each.operation.id in ids.LISTS]
+        for last_time in (False, True) if lists and len(usual) > 1 else ():
+            target = lists[0]
+            other = next(each for each in usual if each is not target)
+            self._sender.leave(other.operation.id, other.make())
+            self._session.transport.wait(_LEFT_MS)
+            wrong = self._wrong([(target, self._ask(target, target.make()))])
+            if not wrong:
+                return
+            if last_time:
+                self._report_wrong(wrong, "after a client that did not wait for its answer")
 
     def _cacheable(self, operation: Operation) -> None:
         longest = _KEPT_LESS_THAN_S.get(operation.id)

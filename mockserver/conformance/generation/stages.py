@@ -262,7 +262,17 @@ class Sender:
         self.count += 1
         return exchange
 
-    def send_together(self, drafts: Sequence[tuple[str, Draft]]) -> list[Exchange]:
+    def leave(self, operation_id: str, draft: Draft) -> None:
+        """Send a request that nobody waits for, where it may be sent."""
+        if self._has_room_for(1):
+            try:
+                self.session.leave(operation_id, draft)
+            except (Spent, Refusing) as error:
+                self.stopped = str(error)
+
+    def send_together(
+        self, drafts: Sequence[tuple[str, Draft]], *, in_one_packet: bool = False
+    ) -> list[Exchange]:
         """Send requests at the same time, each for an operation; none where one may not be sent."""
         if not self._has_room_for(len(drafts)):
             return []
@@ -271,7 +281,7 @@ class Sender:
             for number, (operation_id, draft) in enumerate(drafts, self.count + 1)
         ]
         try:
-            exchanges = self.session.ask_together(named)
+            exchanges = self.session.ask_together(named, in_one_packet=in_one_packet)
         except (Spent, Refusing) as error:
             self.stopped = str(error)
             return []

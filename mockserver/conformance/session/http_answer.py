@@ -51,14 +51,19 @@ class PartialAnswer:
 
 
 def read_answer(
-    answer: PartialAnswer, receive: Callable[[], bytes], method: str, most_bytes: int
+    answer: PartialAnswer,
+    receive: Callable[[], bytes],
+    method: str,
+    most_bytes: int,
+    behind: bytearray | None = None,
 ) -> None:
     """Read the answer to a request into `answer`, unpacked.
 
     `receive` returns the next bytes, none at the end. Raises `BrokenHttp`, `EndsEarly`, or
-    `TooLarge`, and what `receive` raises; `answer` has then what came until then.
+    `TooLarge`, and what `receive` raises; `answer` has then what came until then. Answers that
+    follow one another share what came `behind` the one before.
     """
-    came = _Incoming(receive)
+    came = _Incoming(receive, behind)
     version = _read_head(answer, came)
     while 100 <= answer.status < 200 and answer.status != _SWITCHING:
         answer.status = 0
@@ -70,7 +75,8 @@ def read_answer(
             raise TooLarge(f"the answer has more than {most_bytes} bytes")
     if answer.status == _SWITCHING:
         return
-    came.expect_no_more()
+    if behind is None:
+        came.expect_no_more()
     options = ",".join(answer.values("connection")).lower()
     keeps = "close" not in options if version == b"1.1" else "keep-alive" in options
     answer.stays_open = is_framed and keeps
@@ -79,9 +85,9 @@ def read_answer(
 class _Incoming:
     """The bytes of a connection, as lines and as counted parts."""
 
-    def __init__(self, receive: Callable[[], bytes]) -> None:
+    def __init__(self, receive: Callable[[], bytes], known: bytearray | None) -> None:
         self._receive = receive
-        self._bytes = bytearray()
+        self._bytes = bytearray() if known is None else known
 
     def _more(self) -> bool:
         part = self._receive()

@@ -110,9 +110,13 @@ class Session:
         return self._note(probe, request, answer, is_new=recalled is None)
 
     def ask_together(
-        self, drafts: Sequence[tuple[str, Draft]], *, patiently: bool = False
+        self,
+        drafts: Sequence[tuple[str, Draft]],
+        *,
+        patiently: bool = False,
+        in_one_packet: bool = False,
     ) -> list[Exchange]:
-        """Send requests at the same time, each under the name of its probe.
+        """Send requests at the same time, each under the name of its probe, maybe in one packet.
 
         With `patiently`, one that the service puts off is sent again after the time that it names,
         as `ask` does. Raises as `ask` does; then none has left.
@@ -137,7 +141,9 @@ class Session:
 
         answers = iter(
             self.transport.send_together(
-                [(operation.generation.id, request) for _, request, operation in waiting], leaving
+                [(operation.generation.id, request) for _, request, operation in waiting],
+                leaving,
+                in_one_packet=in_one_packet,
             )
             if waiting
             else ()
@@ -154,6 +160,12 @@ class Session:
             self._answered[operation.generation.id].append((operation.id, answer.trouble))
             exchanges.append(self._note(probe, request, answer, is_new=True))
         return exchanges
+
+    def leave(self, operation_id: str, draft: Draft) -> None:
+        """Send a reading that nobody waits for. Raises as `ask` does."""
+        operation = self.context.contract.operation(operation_id)
+        request = self._fresh(draft, operation).request(operation)
+        self.transport.send_and_leave(operation.generation.id, request)
 
     def _note(self, probe: str, request: Request, answer: Answer, *, is_new: bool) -> Exchange:
         operation = self.context.contract.operation(ProbeName(probe).operation_id)

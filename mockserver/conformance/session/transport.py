@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import field
 from functools import partial
 from threading import Barrier, BrokenBarrierError
 from urllib.parse import SplitResult, urlsplit
@@ -23,11 +24,14 @@ from mockserver.conformance.session.http_answer import (
 )
 from mockserver.conformance.session.permit import Limits, Permit, Refusing, Spent
 from mockserver.conformance.session.target import Target
+from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import Request
 
 _PART = 65_536
 # How many bytes are kept of an answer that is too large; only people read them.
 _BEGINNING = 65_536
+# How long what is due at once may take: an answer that stands behind another, or the end.
+_SOON_MS = 3_000
 _PORTS = {"http": 80, "https": 443}
 _BODILESS = ("GET", "HEAD")
 
@@ -107,12 +111,17 @@ class Transport(AbstractContextManager["Transport"]):
         return answer
 
     def send_together(
-        self, requests: Sequence[tuple[str, Request]], leaving: Callable[[int], None] | None = None
+        self,
+        requests: Sequence[tuple[str, Request]],
+        leaving: Callable[[int], None] | None = None,
+        *,
+        in_one_packet: bool = False,
     ) -> list[Answer]:
         """Send requests, each with its generation, at the same time; return their answers in order.
 
-        `leaving` is called with the number of each in turn. Raises as `send` does; then nothing
-        has left.
+        With `in_one_packet` they leave in a row on one connection to the address of the first, the
+        last of them with `Connection: close`. `leaving` is called with the number of each in turn.
+        Raises as `send` does; then nothing has left.
         """
         if self.left < len(requests):
             raise Spent(f"the budget of {self._limits.budget} requests is used up")
@@ -126,9 +135,20 @@ class Transport(AbstractContextManager["Transport"]):
             for _, request in admitted:
                 self.sent[request.method, request.path] -= 1
             raise
-        answers = self._exchange_together(admitted)
+        answers = (self._in_a_row if in_one_packet else self._exchange_together)(admitted)
         self._kept += sum(len(answer.body) for answer in answers)
         return answers
+
+    def send_and_leave(self, generation: str, request: Request) -> None:
+        """Send a request, and close its connection without waiting. Raises as `send` does."""
+        base = self._admitted(generation, request, None)
+        due_ms, parts = ticks_ms() + min(self._limits.request_ms, self.left_ms), urlsplit(base)
+        with suppress(OSError, BrokenHttp, _NotConnected):
+            connection = self._connected(parts, due_ms)
+            try:
+                connection.sendall(_head_of(request, parts, keeps=True) + _body_of(request))
+            finally:
+                self._end(connection)
 
     @contextmanager
     def kept_connection(self) -> Iterator[None]:
@@ -217,12 +237,66 @@ class Transport(AbstractContextManager["Transport"]):
                 self.close()
                 raise
 
-    def _exchange(self, base: str, request: Request, ready: Barrier | None = None) -> Answer:
+    def _in_a_row(self, requests: Sequence[tuple[str, Request]]) -> list[Answer]:
+        """Send requests in one packet, and read their answers as far as the connection goes.
+
+        The first may take its time, and whatever is answered behind it comes soon.
+        """
+        row = _Row(urlsplit(requests[0][0]), [each for _, each in requests])
+        answers = list[Answer]()
+        try:
+            for base, request in requests:
+                fetch = partial(self._fetch_next, row, request)
+                within_ms = self._limits.request_ms if not answers else _SOON_MS
+                answers.append(self._exchange(base, request, fetch=fetch, most_ms=within_ms))
+        finally:
+            if row.connection is not None:
+                self._end(row.connection)
+        return answers
+
+    def _fetch_next(
+        self, row: "_Row", request: Request, answer: PartialAnswer, due_ms: int
+    ) -> None:
+        """Read the next answer of a row. After the last one the other end has to close."""
+        if row.connection is None:
+            row.connection = self._connected(row.parts, due_ms)
+            self._open[row.connection] = ""
+            row.connection.sendall(row.packet())
+        connection, is_last = row.connection, request is row.requests[-1]
+
+        def receive() -> bytes:
+            connection.settimeout(_left_s(due_ms))
+            return connection.recv(_PART)
+
+        read_answer(answer, receive, request.method, self._limits.most_bytes, row.behind)
+        if is_last and answer.stays_open:
+            connection.settimeout(_SOON_MS / 1000)
+            try:
+                connection.recv(1)
+            except TimeoutError:
+                answer.note = f"its connection stays open for {_SOON_MS / 1000:g} s, though the "
+                answer.note += "request says Connection: close"
+            except OSError:
+                pass
+
+    def _exchange(
+        self,
+        base: str,
+        request: Request,
+        ready: Barrier | None = None,
+        *,
+        fetch: Callable[[PartialAnswer, int], None] | None = None,
+        most_ms: int | None = None,
+    ) -> Answer:
         began = self._ticks()
-        within_ms = min(self._limits.request_ms, self.left_ms)
+        within_ms = min(most_ms or self._limits.request_ms, self.left_ms)
         partial, trouble, reason = PartialAnswer(), None, ""
         try:
-            self._fetch(partial, base, request, ticks_ms() + within_ms, ready)
+            due_ms = ticks_ms() + within_ms
+            if fetch is None:
+                self._fetch(partial, base, request, due_ms, ready)
+            else:
+                fetch(partial, due_ms)
         except OtherwisePacked as error:
             trouble, reason = NoAnswer.BROKEN_HTTP, str(error)
         except BrokenHttp as error:
@@ -330,6 +404,25 @@ class Transport(AbstractContextManager["Transport"]):
             # Wakes up a thread that waits for its answer.
             connection.shutdown(socket.SHUT_RDWR)
         connection.close()
+
+
+@dataclass(slots=True)
+class _Row:
+    """Requests in a row on one connection, which is there once they have left; `behind` is what
+    came behind the last answer that was read.
+    """
+
+    parts: SplitResult
+    requests: Sequence[Request]
+    connection: socket.socket | None = None
+    behind: bytearray = field(default_factory=bytearray)
+
+    def packet(self) -> bytes:
+        """Return them as they travel. Raises `BrokenHttp`."""
+        return b"".join(
+            _head_of(each, self.parts, keeps=each is not self.requests[-1]) + _body_of(each)
+            for each in self.requests
+        )
 
 
 class _NotConnected(Exception):

@@ -95,6 +95,13 @@ def deep(*values):
         deep("deflate-without-its-wrapper", "packed as deflate without zlib's format"),
         deep("v1-quotes-not-modified", "HTTP 304 (not modified) to POST"),
         deep("ranges-end-a-byte-early", "the first 100 bytes of it are others"),
+        deep(
+            "requests-behind-another-are-lost", "what stands behind another request in one packet"
+        ),
+        deep("close-asked-for-is-ignored", "its connection stays open for 3 s"),
+        deep(
+            "cancelled-requests-answer-the-next", "after a client that did not wait for its answer"
+        ),
     ],
 )
 @pytest.mark.deep(quick=2)
