@@ -37,13 +37,12 @@ class BaselineEntry:
     place: str = ""
 
     def covers(self, cause: Cause, finding: ReportedFinding) -> bool:
-        if self.cause and self.cause != cause.id:
-            return False
-        if self.rule and self.rule != cause.rule.name:
-            return False
-        if self.operations and finding.operation not in self.operations:
-            return False
-        return not self.place or self.place == general_place(finding.place)
+        return (
+            self.cause in ("", cause.id)
+            and self.rule in ("", cause.rule.name)
+            and (not self.operations or finding.operation in self.operations)
+            and self.place in ("", general_place(finding.place))
+        )
 
     def covers_any(self, causes: Iterable[Cause]) -> bool:
         return any(self.covers(cause, each) for cause in causes for each in cause.findings)
@@ -119,24 +118,20 @@ def baseline_text(
         can_be_named = len(cause.place) <= _LONGEST_PLACE and "\\" not in cause.place
         place = cause.place if can_be_named else ""
         word = cause.acceptance or acceptance
-        lines += _row(cause.id, cause.rule.name, cause.operations, place, word)
+        lines.append(_row(cause.id, cause.rule.name, cause.operations, place, word))
     for entry in former:
         if not (_is_judged(entry, report) or entry.covers_any(causes)):
             word = _word(entry, report)
-            lines += _row(entry.cause, entry.rule, entry.operations, entry.place, word)
+            lines.append(_row(entry.cause, entry.rule, entry.operations, entry.place, word))
     return "\n".join((f"format: {FORMAT}", "accepted:" if lines else "accepted: []", *lines)) + "\n"
 
 
-def _row(
-    cause: str, rule: str, operations: Sequence[str], place: str, word: Acceptance
-) -> Iterator[str]:
-    """Yield the lines of an entry, without what is empty."""
+def _row(cause: str, rule: str, operations: Sequence[str], place: str, word: Acceptance) -> str:
+    """Return the lines of an entry, without what is empty."""
     members = {"cause": cause, "rule": rule, "operations": list(operations), "place": place}
     lines = [f"{name}: {_quoted(value)}" for name, value in members.items() if value]
     lines += [f"reason: {_quoted(word.reason)}", f"owner: {_quoted(word.owner)}"]
-    lines.append(f"expires: {word.expires}")
-    for number, text in enumerate(lines):
-        yield f"    {text}" if number else f"  - {text}"
+    return "  - " + "\n    ".join([*lines, f"expires: {word.expires}"])
 
 
 def today_utc() -> date:

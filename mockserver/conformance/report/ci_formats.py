@@ -7,7 +7,7 @@ from mockserver import __version__, jsontext
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.report.causes import Cause, ReportedOutcome
 from mockserver.conformance.report.model import Report
-from mockserver.conformance.verdict import UNJUDGED, Severity, Verdict
+from mockserver.conformance.verdict import Severity, Verdict
 from mockserver.contract import Contract, Layer
 from mockserver.jsontext import Json, picked
 from mockserver.wording import github_command, listed, one_line
@@ -89,24 +89,17 @@ def _suite(layer: Layer, outcomes: Sequence[ReportedOutcome], model: Report) -> 
 def _add_findings(case: Element, outcome: ReportedOutcome, model: Report) -> None:
     if outcome.is_defect:
         SubElement(case, "error", type="defect", message=one_line(outcome.reason))
-    elif outcome.verdict in UNJUDGED:
-        _skip(case, f"{outcome.verdict}: {outcome.reason}")
-    if outcome.verdict in UNJUDGED:
-        return
+    elif outcome.is_skipped:
+        reason = "; ".join(outcome.accepted) or f"{outcome.verdict}: {outcome.reason}"
+        SubElement(case, "skipped", message=one_line(reason))
     failing = outcome.failing(model.fail_on)
     for cause in failing:
         failure = SubElement(case, "failure", type=cause.verdict, message=one_line(cause.located))
         failure.text = _findings_text(cause)
-    if outcome.is_skipped:
-        _skip(case, "; ".join(outcome.accepted))
     milder = [cause for cause in outcome.causes if cause not in failing]
     texts = [f"{cause.verdict}: {cause.located}\n{_findings_text(cause)}" for cause in milder]
     if texts:
         SubElement(case, "system-out").text = "\n".join(texts)
-
-
-def _skip(case: Element, why: str) -> None:
-    SubElement(case, "skipped", message=one_line(why))
 
 
 def _numbers(outcomes: Sequence[ReportedOutcome], model: Report) -> dict[str, str]:
@@ -126,8 +119,7 @@ def _findings_text(cause: Cause) -> str:
 def as_sarif(model: Report) -> str:
     """Return the report as SARIF text: a result for each cause, its operations as locations."""
     numbers = {rule.name: number for number, rule in enumerate(model.rules)}
-    results = [_result(cause, model.contract, numbers) for cause in model.causes]
-    results += [_accepted(cause, model.contract, numbers) for cause in model.accepted]
+    causes = (*model.causes, *model.accepted)
     driver = {
         "name": "crosschain-mock conform",
         "version": __version__,
@@ -138,7 +130,7 @@ def as_sarif(model: Report) -> str:
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "invocations": [_invocation(model)],
-        "results": results,
+        "results": [_result(cause, model.contract, numbers) for cause in causes],
         "properties": picked(model, "seed", "requests", "submissions", "conclusion"),
     }
     return jsontext.pretty({"$schema": _SARIF, "version": "2.1.0", "runs": [run]}) + "\n"
@@ -165,14 +157,10 @@ def _invocation(model: Report) -> dict[str, Json]:
     }
 
 
-def _accepted(cause: Cause, contract: Contract, numbers: Mapping[str, int]) -> dict[str, Json]:
-    justification = one_line(str(cause.acceptance))
-    suppression = {"kind": "external", "status": "accepted", "justification": justification}
-    return {**_result(cause, contract, numbers), "suppressions": [suppression]}
-
-
 def _result(cause: Cause, contract: Contract, numbers: Mapping[str, int]) -> dict[str, Json]:
     commands = [exchange.command for exchange in cause.exchanges]
+    justification = one_line(str(cause.acceptance))
+    suppression = {"kind": "external", "status": "accepted", "justification": justification}
     return {
         "ruleId": cause.rule.name,
         "ruleIndex": numbers[cause.rule.name],
@@ -183,6 +171,7 @@ def _result(cause: Cause, contract: Contract, numbers: Mapping[str, int]) -> dic
         "partialFingerprints": {"cause/v1": cause.id},
         "occurrenceCount": cause.count,
         "properties": {"verdict": cause.verdict.value, "curl": commands},
+        **({"suppressions": [suppression]} if cause.acceptance else {}),
     }
 
 

@@ -253,20 +253,16 @@ def targets_of_run(exchanges: Iterable[Exchange], unsent: Mapping[str, str]) -> 
 
 def facts_of(contract: Contract) -> tuple[CoveredFact, ...]:
     """Return every fact of a contract, operation by operation, requests before answers."""
-    return tuple(fact for operation in contract for fact in facts_of_operation(operation))
-
-
-def facts_of_operation(operation: Operation) -> tuple[CoveredFact, ...]:
-    facts: list[CoveredFact] = []
-    alike: Counter[str] = Counter()
-    sides = ("request", operation.request_schema), ("answer", operation.response_schema)
-    for side, schema in sides:
-        for path, keyword, node in _keywords((), schema):
-            fact = _fact(operation, side, path, (keyword, node))
-            alike[fact.id] += 1
-            # Branches of a schema may have the same keyword for a place: each is its own fact.
-            again = f"~{alike[fact.id]}" if alike[fact.id] > 1 else ""
-            facts.append(replace(fact, id=fact.id + again))
+    facts, alike = list[CoveredFact](), Counter[str]()
+    for operation in contract:
+        sides = ("request", operation.request_schema), ("answer", operation.response_schema)
+        for side, schema in sides:
+            for path, keyword, node in _keywords((), schema):
+                fact = _fact(operation, side, path, (keyword, node))
+                alike[fact.id] += 1
+                # Branches of a schema may have the same keyword for a place: each is a fact.
+                again = f"~{alike[fact.id]}" if alike[fact.id] > 1 else ""
+                facts.append(replace(fact, id=fact.id + again))
     return tuple(facts)
 
 

@@ -3,7 +3,6 @@
 import re
 import shlex
 from collections.abc import Iterator
-from functools import partial
 from urllib.parse import urlsplit
 
 from mockserver import jsontext
@@ -231,11 +230,14 @@ def reported(
     exchange: Exchange, target: Target, masker: Masker, *, own_keys: bool
 ) -> ReportedExchange:
     """Return an exchange without secrets; `target` is where it went."""
+
+    def text(raw: str) -> str:
+        return visible(masker.text(raw))
+
     request, answer, operation = exchange.request, exchange.answer, exchange.operation
     base = target.bases.get(operation.generation.id, "")
     path = urlsplit(base).path
     sent = request.headers.items_sent
-    text = partial(_clean, masker)
     came = masker.answer(Response(answer.status, answer.headers, answer.body))
     return ReportedExchange(
         number=exchange.number,
@@ -286,10 +288,6 @@ def _behind(start: str, text: Text) -> Text:
     return (TextPart(start + text[0].text), *text[1:]) if is_plain else (TextPart(start), *text)
 
 
-def _clean(masker: Masker, text: str) -> str:
-    return visible(masker.text(text))
-
-
 def _resendable(body: bytes, masker: Masker) -> Text | bytes:
     try:
         return masker.parts(body.decode("utf-8"))
@@ -308,9 +306,7 @@ def _stamp_of(exchange: Exchange) -> int | None:
 
 
 def _seconds(offset_s: int) -> str:
-    if not offset_s:
-        return "$(date +%s)"
-    return f"$(($(date +%s){offset_s:+d}))"
+    return f"$(($(date +%s){offset_s:+d}))" if offset_s else "$(date +%s)"
 
 
 def _encoded(text: str) -> str:

@@ -161,9 +161,9 @@ def _places(cause: Cause, exchange: ReportedExchange) -> tuple[str, ...]:
 
 
 def _exchange(exchange: ReportedExchange, places: Sequence[str]) -> str:
-    request = _joined((f"{exchange.method} {exchange.url}", *map(_header, exchange.headers)))
+    request = _joined((f"{exchange.method} {exchange.url}", *map(": ".join, exchange.headers)))
     answered = [f"HTTP {exchange.status} in {exchange.elapsed_ms} ms"]
-    answered += map(_header, exchange.answer_headers)
+    answered += map(": ".join, exchange.answer_headers)
     answered += [f"({exchange.trouble})"] if exchange.trouble else []
     head = _joined(answered) if exchange.status or not exchange.trouble else exchange.trouble
     sent = _body(exchange.sent, partial(body_spans, places=places))
@@ -189,10 +189,6 @@ def _commands(exchange: ReportedExchange) -> Iterator[str]:
     if exchange.saved:
         about = "A line of a file for `--probes`, which sends it in every run:"
         yield _part("command", about=about, command=exchange.saved)
-
-
-def _header(header: tuple[str, str]) -> str:
-    return ": ".join(header)
 
 
 def _with_body(head: str, body: str) -> str:

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import takewhile
 from urllib.parse import quote, quote_plus, unquote_plus
 
 from mockserver.conformance.session.caller import SECRET_HEADERS, Caller
@@ -146,11 +147,8 @@ class _Needle:
     def spans(self, lowered: str) -> Iterator[tuple[int, int]]:
         at = lowered.find(self.start)
         while at >= 0:
-            end = at + len(self.start)
-            for expected in self.secret[len(self.start) :]:
-                if lowered[end : end + 1] != expected:
-                    break
-                end += 1
+            pairs = zip(self.secret, lowered[at : at + len(self.secret)], strict=False)
+            end = at + len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
             yield at, end
             at = lowered.find(self.start, end)
 

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace  # noqa: TID251 - with room for what is worked out
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 
 from mockserver.conformance.checks.rule import Finding, Outcome, Rule
 from mockserver.conformance.report.causes import (
@@ -21,7 +21,7 @@ from mockserver.conformance.report.causes import (
     worst_first,
 )
 from mockserver.conformance.report.coverage import Coverage
-from mockserver.conformance.report.exchanges_and_curl import ReportedExchange, reported
+from mockserver.conformance.report.exchanges_and_curl import reported
 from mockserver.conformance.report.follow_on_findings import Explanation, explanations
 from mockserver.conformance.report.masking import masker_for, visible
 from mockserver.conformance.report.rule_explanation import ground_of
@@ -263,8 +263,9 @@ class _Masking:
     def __init__(self, result: Result, caller: Caller) -> None:
         self._result = result
         self._masker = masker_for(result.exchanges, caller)
-        self._own_keys = caller.own_keys
-        self._exchanges: dict[int, ReportedExchange] = {}
+        self._exchange = cache(
+            partial(reported, target=result.target, masker=self._masker, own_keys=caller.own_keys)
+        )
         # Most outcomes share their reason with many others.
         self._text = cache(self._masker.text)
         self._causes: dict[str, tuple[Outcome, Finding, list[ReportedFinding]]] = {}
@@ -318,13 +319,6 @@ class _Masking:
             tuple(findings),
             None if best is None else self._exchange(best),
         )
-
-    def _exchange(self, exchange: Exchange) -> ReportedExchange:
-        if exchange.number not in self._exchanges:
-            self._exchanges[exchange.number] = reported(
-                exchange, self._result.target, self._masker, own_keys=self._own_keys
-            )
-        return self._exchanges[exchange.number]
 
     def _exchanges_of(self, outcome: Outcome, finding: Finding) -> tuple[Exchange, ...]:
         """Return the exchanges of a finding; without any, the last one of its operation."""

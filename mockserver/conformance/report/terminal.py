@@ -1,6 +1,6 @@
 """The report of a run on a terminal, or in a pipe: what matters first, and no wall of text."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -219,17 +219,13 @@ class _Page:
             self._commands(follower)
 
     def _commands(self, cause: Cause) -> None:
-        # A command stays on one line, whatever the width, so that it can be copied.
-        for line in self._lines_of(cause):
-            self._console.print(Text(f"    {line}", style="cyan"), soft_wrap=True)
-
-    def _lines_of(self, cause: Cause) -> Iterator[str]:
-        best = cause.best
-        exchanges = cause.exchanges if self._verbose or best is None else (best,)
-        for exchange in exchanges:
-            yield from exchange.lines()
+        exchanges = cause.exchanges if self._verbose or cause.best is None else (cause.best,)
+        lines = [line for exchange in exchanges for line in exchange.lines()]
         if len(exchanges) < len(cause.exchanges):
-            yield f"# one of {len(cause.exchanges)} exchanges; --verbose shows all"
+            lines.append(f"# one of {len(cause.exchanges)} exchanges; --verbose shows all")
+        # A command stays on one line, whatever the width, so that it can be copied.
+        for line in lines:
+            self._console.print(Text(f"    {line}", style="cyan"), soft_wrap=True)
 
     def _gap(self) -> None:
         if self._begun:
@@ -244,9 +240,7 @@ class _Page:
     def _wrapped(self, text: Text, indent: int) -> None:
         self._begun = True
         # A pipe gets whole lines, for `grep`; a terminal gets lines that fit.
-        if not self._console.is_terminal:
-            self._console.print(Text(" " * indent) + text, soft_wrap=True)
-            return
-        for line in text.wrap(self._console, max(self._console.width - indent, 10)):
+        width = max(self._console.width - indent, 10)
+        for line in text.wrap(self._console, width) if self._console.is_terminal else [text]:
             line.rstrip()
             self._console.print(Text(" " * indent) + line, soft_wrap=True)
