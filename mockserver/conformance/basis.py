@@ -1,6 +1,7 @@
 """The basis of a keyword of a schema that is broken: the nearest one above it in the schema."""
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mockserver.contract import Basis, BasisKind, Field, Operation, shipped_facts
@@ -17,6 +18,9 @@ _ARTICLES = {
     "object": "an object",
     "string": "a string",
 }
+
+# How people write what stands for each item of a list, and each value of a map.
+_GENERAL: Mapping[str | int, str] = {"items": "[]", "additionalProperties": "*"}
 
 SchemaPath = tuple[str | int, ...]
 
@@ -89,18 +93,14 @@ def place_of(violation: Violation) -> str:
 
 def general(path: Sequence[str | int]) -> Iterator[str]:
     """Yield the names on the way to a keyword: `[]` for a list's items, `*` for a map's values."""
-    parts = iter(path)
-    last = len(path) - 1
-    for number, part in enumerate(parts):
+    rest = deque(path)
+    while rest:
+        part = rest.popleft()
         if part == "properties":
-            yield str(next(parts, ""))
-            # `next` has consumed the name, so that a member called `items` is no keyword.
-            yield from general(path[number + 2 :])
-            return
-        if part == "items" and number < last:
-            yield "[]"
-        elif part == "additionalProperties" and number < last:
-            yield "*"
+            # With its name, so that a member called `items` is no keyword.
+            yield str(rest.popleft()) if rest else ""
+        elif part in _GENERAL and rest:
+            yield _GENERAL[part]
 
 
 def joined(names: Sequence[str]) -> str:

@@ -26,6 +26,7 @@ from mockserver.conformance.checks import (
     v1_orders,
 )
 from mockserver.conformance.checks.rule import Rule
+from mockserver.fast_dataclass import grouped
 
 
 def rules_of(*modules: ModuleType) -> Iterator[Rule]:
@@ -64,8 +65,5 @@ RULES: tuple[Rule, ...] = tuple(
 
 def rules_by_fact() -> dict[str, list[str]]:
     """Return the names of the rules that stand on a fact of the register, by its id."""
-    names_by_fact: dict[str, list[str]] = {}
-    for rule in RULES:
-        if rule.basis.fact:
-            names_by_fact.setdefault(rule.basis.fact, []).append(rule.name)
-    return names_by_fact
+    by_fact = grouped((rule for rule in RULES if rule.basis.fact), lambda rule: rule.basis.fact)
+    return {fact: [rule.name for rule in rules] for fact, rules in by_fact.items()}

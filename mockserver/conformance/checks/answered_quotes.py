@@ -217,11 +217,9 @@ def token_at(
     tokens: tuple[ListedToken, ...], chain: str, *, symbol: str = "", address: str = ""
 ) -> ListedToken | None:
     for token in tokens:
-        if folded(token.chain) != folded(chain):
-            continue
-        if symbol and token.symbol == symbol:
-            return token
-        if address and token.address.lower() == address.lower():
+        is_called = symbol and token.symbol == symbol
+        is_at = address and token.address.lower() == address.lower()
+        if (is_called or is_at) and folded(token.chain) == folded(chain):
             return token
     return None
 

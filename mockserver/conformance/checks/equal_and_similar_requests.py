@@ -34,6 +34,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, ExchangePair
 from mockserver.conformance.session.probe_names import EdgeKind, plain_probe
 from mockserver.contract import Layer, Operation, fact_basis, ids
+from mockserver.fast_dataclass import grouped
 from mockserver.jsontext import Json
 from mockserver.wording import counted
 
@@ -147,14 +148,10 @@ def second_output(base: Exchange, second: Exchange, how: str) -> Findings:
 
 def ladders(context: RunContext, operation: Operation) -> Iterator[QuotePair]:
     """Yield the quotes of each route that follow each other by amount, far enough to compare."""
-    by_route: dict[tuple[str, ...], list[AnsweredQuote]] = {}
-    for quote in quotes(context, operation):
-        # Others may have been requested at another time, and prices move.
-        if quote.got is not None and quote.exchange.probe.edge:
-            ends = (quote.route.source, quote.route.target)
-            key = tuple(part for end in ends for part in (end.chain, end.symbol, end.address))
-            by_route.setdefault(key, []).append(quote)
-    for route_quotes in by_route.values():
+    # Others may have been requested at another time, and prices move.
+    at_edges = [quote for quote in quotes(context, operation) if quote.exchange.probe.edge]
+    paying = (quote for quote in at_edges if quote.got is not None)
+    for route_quotes in grouped(paying, lambda quote: quote.route).values():
         rising = sorted(route_quotes, key=lambda quote: quote.put)
         for less, more in pairwise(rising):
             if more.put > less.put * 2:

@@ -449,10 +449,9 @@ def _v1_chains(context: RunContext) -> tuple[ListedChain, ...]:
 def _empty_list(context: RunContext, chain: ListedChain) -> Exchange | None:
     """Return the list of tokens of a v1 chain that was given, and has no item."""
     for exchange in context.successes(ids.V1_TOKENS):
-        if requested_chain(exchange) in chain.names:
-            lists = [value for value in exchange.data.values() if isinstance(value, list)]
-            if lists and not any(lists):
-                return exchange
+        lists = [value for value in exchange.data.values() if isinstance(value, list)]
+        if requested_chain(exchange) in chain.names and lists and not any(lists):
+            return exchange
     return None
 
 

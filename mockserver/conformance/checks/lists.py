@@ -1,7 +1,7 @@
 """The lists of chains and tokens: what they show, for which chain, and under which version."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from mockserver import jsontext
 from mockserver.conformance.checks import required_members
@@ -24,6 +24,7 @@ from mockserver.conformance.discovery.member_roles import (
     listed,
     may_have_role,
     member,
+    members_in,
     objects,
     text,
 )
@@ -34,7 +35,6 @@ from mockserver.conformance.session.probe_names import plain_probe
 from mockserver.conformance.session.role_bindings import ROLES
 from mockserver.conformance.verdict import Vacuous
 from mockserver.contract import Layer, Operation, fact_basis, ids
-from mockserver.jsontext import Json
 
 # Members are not published, so they are known by parts of their names.
 _NAME_PARTS = {
@@ -279,22 +279,16 @@ def _names(exchange: Exchange, context: RunContext, role: str) -> list[str]:
 
 def _decimals_that_are_no_count(exchange: Exchange) -> Findings:
     for _, item in listed(exchange.member("data")):
-        for value in _called_decimals(item, 0):
-            number = amounts.number(value)
+        for name, value in members_in(item):
+            number = amounts.number(value) if _is_called(name, "decimals") else None
             if number is not None and (number < 0 or number != number.to_integral_value()):
                 message = f"decimals of a token are {value}, which is no count"
                 yield Finding(message, (exchange,), "data.list[].decimals", cause="no count")
                 return
 
 
-def _called_decimals(item: Json, depth: int) -> Iterator[Json]:
-    if not isinstance(item, dict) or depth > _FEW:
-        return
-    for name, value in item.items():
-        if isinstance(value, dict):
-            yield from _called_decimals(value, depth + 1)
-        elif any(part in folded(name) for part in _NAME_PARTS["decimals"]) and text(value):
-            yield value
+def _is_called(name: str, role: str) -> bool:
+    return any(part in folded(name) for part in _NAME_PARTS[role])
 
 
 def _items(exchange: Exchange) -> list[ListItem]:
@@ -310,23 +304,13 @@ def _every_item_shows(context: RunContext, exchange: Exchange, role: str) -> boo
     return bool(items) and (by_name or read)
 
 
-def _shows(item: ListItem, role: str, depth: int = 0) -> bool:
-    return any(_shows_role(name, value, role, depth) for name, value in item.items())
-
-
-def _shows_role(name: str, value: Json, role: str, depth: int) -> bool:
-    """Tell whether a member, or something in it, shows a role by its name or by its value."""
-    inner = value if isinstance(value, list) else [value]
-    if isinstance(value, dict | list):
-        return depth < _FEW and any(
-            _shows(child, role, depth + 1) for child in inner if isinstance(child, dict)
-        )
-    if role == "address" and isinstance(value, str) and value.startswith("0x"):
-        return True
-    called = folded(name)
-    if called in WITHOUT_ROLE:
-        return False
-    return bool(text(value)) and any(part in called for part in _NAME_PARTS[role])
+def _shows(item: ListItem, role: str) -> bool:
+    """Tell whether a member of an item, or of what is in it, shows a role by name or by value."""
+    return any(
+        (role == "address" and isinstance(value, str) and value.startswith("0x"))
+        or (text(value) and folded(name) not in WITHOUT_ROLE and _is_called(name, role))
+        for name, value in members_in(item)
+    )
 
 
 def _chains_by_token(context: RunContext) -> dict[tuple[str, str], set[str]]:

@@ -33,6 +33,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.probe_names import ProbeName
 from mockserver.conformance.verdict import Inconclusive
 from mockserver.contract import Layer, Operation, fact_basis, ids
+from mockserver.fast_dataclass import grouped
 
 _BASIS_OF = {
     ids.BRIDGE: fact_basis("v2.get-bridge-quote"),
@@ -73,11 +74,8 @@ def grows_with_input(context: RunContext, operation: Operation) -> Findings:
 
 def equal_quotes(context: RunContext, operation: Operation) -> Iterator[QuotePair]:
     """Yield of each request that was quoted twice the quotes with the least and the largest fee."""
-    by_request: dict[object, list[AnsweredQuote]] = {}
-    for quote in quotes_accepted(context, operation):
-        if _fee_share(quote) is not None:
-            key = frozenset(quote.exchange.parameters.items())
-            by_request.setdefault(key, []).append(quote)
+    every = [each for each in quotes_accepted(context, operation) if _fee_share(each) is not None]
+    by_request = grouped(every, lambda quote: frozenset(quote.exchange.parameters.items()))
     for equal in by_request.values():
         if len(equal) > 1:
             ordered = sorted(equal, key=lambda quote: _fee_share(quote) or 0)

@@ -385,13 +385,10 @@ def _is_odd_integer(_: Exchange, part: SchemaPart) -> bool:
 def _is_about_envelope(exchange: Exchange, violation: Violation) -> bool:
     if len(violation.path) != 1 or violation.path == ("code",):
         return False
-    if exchange.succeeded:
-        return True
-    if is_outside_the_contract(exchange):
-        return False
     # A refusal must have the code alone; null counts as left out.
-    name = violation.path[0]
-    return violation.keyword != "required" and exchange.member(str(name)) is not None
+    is_there = exchange.member(str(violation.path[0])) is not None
+    is_judged = is_there and violation.keyword != "required"
+    return exchange.succeeded or (is_judged and not is_outside_the_contract(exchange))
 
 
 def _broken(exchanges: Iterable[Exchange], which: Which) -> Findings:

@@ -1,6 +1,6 @@
 """How long answers take: against `expireTime`, against others of their kind, throughout a run."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import pairwise
 from statistics import median
@@ -15,6 +15,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, NoAnswer
 from mockserver.conformance.verdict import Inconclusive
 from mockserver.contract import Layer, Operation, ids
+from mockserver.fast_dataclass import grouped
 
 # Fewer late answers may be an accident.
 _FEWEST_LATE_ANSWERS = 3
@@ -175,10 +176,7 @@ def _late_again_and_again(
     late = _late_among(reads, _PARTS)
     if len({each.operation.id for each in late}) >= _FEWEST_KINDS:
         yield "", reads, late
-    by_operation: defaultdict[str, list[Exchange]] = defaultdict(list)
-    for exchange in every:
-        by_operation[exchange.operation.id].append(exchange)
-    for operation_id, mine in by_operation.items():
+    for operation_id, mine in grouped(every, lambda each: each.operation.id).items():
         late = _late_among(mine, _PARTS_OF_OPERATION) if len(mine) >= _FEWEST_OF_OPERATION else []
         others = [each for each in every if each.operation.id != operation_id]
         if late and others:

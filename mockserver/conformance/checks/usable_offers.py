@@ -201,9 +201,8 @@ def _check_chains_are_up(context: RunContext, refused: Exchange) -> None:
     for name in ("fromChain", "toChain"):
         chain = refused.parameters.get(name)
         if not any(parameters.get(name) == chain for parameters in accepted_requests):
-            raise Inconclusive(
-                f"no quote was given with {name} {chain!r}, which may be out of service"
-            )
+            unseen = f"no quote was given with {name} {chain!r}"
+            raise Inconclusive(f"{unseen}, which may be out of service")
 
 
 def _token_refused(message: str, *quotes: Exchange) -> Finding:

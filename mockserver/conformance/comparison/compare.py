@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from dataclasses import field, replace
 from decimal import Decimal
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 
 from mockserver import contract as contracts
@@ -201,7 +202,7 @@ class _Comparing:
         self._options = options
         self._terms = terms
         self._left, self._right = left, right
-        self._roles: dict[str, Roles] = {}
+        self._roles_of = cache(Roles)
         self._moving: dict[str, set[Place]] = defaultdict(set)
         self._left_out: dict[str, str] = {}
         self._notes: tuple[str, ...] = ()
@@ -411,11 +412,6 @@ class _Comparing:
         # `[]` stands for itself; `*` alone is a wildcard.
         patterns = [pattern.replace("[", "[[]") for pattern in self._terms.ignore]
         return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
-
-    def _roles_of(self, operation: Operation) -> Roles:
-        if operation.id not in self._roles:
-            self._roles[operation.id] = Roles(operation)
-        return self._roles[operation.id]
 
 
 class _Both:

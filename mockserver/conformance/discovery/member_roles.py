@@ -146,7 +146,7 @@ def may_have_role(item: ListItem, role: str, roles: Mapping[str, tuple[str, ...]
     """Tell whether any member of an item, at any depth, could be meant to play a role."""
     others = _names_of_others(roles, role)
     return any(
-        folded(name) not in others and _could_be(value, role) for name, value in _members(item)
+        folded(name) not in others and _could_be(value, role) for name, value in members_in(item)
     )
 
 
@@ -183,15 +183,16 @@ def _names_of_others(roles: Mapping[str, tuple[str, ...]], but: str) -> set[str]
     return (others | WITHOUT_ROLE) - own
 
 
-def _members(item: Json, depth: int = 3) -> Iterable[tuple[str, Json]]:
+def members_in(item: Json, depth: int = 3) -> Iterable[tuple[str, Json]]:
+    """Yield the names and values of the members of an item, at any depth that lists have."""
     if isinstance(item, list):
         for child in item:
-            yield from _members(child, depth - 1) if depth else ()
+            yield from members_in(child, depth - 1) if depth else ()
     if isinstance(item, Mapping):
         for name, value in item.items():
             yield name, value
             if depth and isinstance(value, list | Mapping):
-                yield from _members(value, depth - 1)
+                yield from members_in(value, depth - 1)
 
 
 # The `data` of v1.

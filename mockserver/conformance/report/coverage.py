@@ -336,8 +336,7 @@ def _of_answer(exchange: Exchange) -> _Uses:
 
 
 def _of_request(exchange: Exchange) -> _Uses:
-    operation = exchange.operation
-    reading = exchange.reading
+    operation, reading = exchange.operation, exchange.reading
     if reading.refusal is not None:
         return _NO_USES
     instance = _instance(operation, exchange.request)

@@ -91,10 +91,6 @@ class ReportedExchange:
     def has_field(self, name: str) -> bool:
         return any(sent.lower() == name.lower() for sent, _ in self.fields)
 
-    def stamp_of(self, name: str) -> int | None:
-        """Return `stamp_s` for the header that has the time, and None for all others."""
-        return self.stamp_s if name.lower() == "timestamp" else None
-
     def lines(self, *, remarks: bool = True) -> Iterator[str]:
         """Yield the command with what it needs in front, and with `remarks` what it is."""
         if self.needs:
@@ -193,10 +189,10 @@ class ReportedExchange:
         if not value:
             # A semicolon makes curl send a header without a value; its own name was left out.
             return shlex.quote(f"{name}:" if name == "User-Agent" else f"{name};")
-        stamp = self.stamp_of(name)
-        if stamp is not None:
+        if name.lower() == "timestamp" and self.stamp_s is not None:
             # The time is relative to when the command runs.
-            time = "${TIMESTAMP:?}" if self.own_keys else f"${{TIMESTAMP:-{_seconds(stamp)}000}}"
+            now = f"{_seconds(self.stamp_s)}000"
+            time = "${TIMESTAMP:?}" if self.own_keys else f"${{TIMESTAMP:-{now}}}"
             return f'"{name}: {time}"'
         if label_of(name) and _PLAIN.fullmatch(name):
             # The name and the variable as one word, which is easy to read.

@@ -38,17 +38,12 @@ def findings_of(outcome: ReportedOutcome) -> str:
 
 def _block(cause: Cause) -> str:
     """Return a cause as a few lines: what, where, what it contradicts, how to reproduce it."""
-    return "\n".join(_lines(cause))
-
-
-def _lines(cause: Cause) -> Iterator[str]:
-    yield f"{cause.verdict}: {cause.rule.name} [{listed(cause.operations)}]"
-    yield f"  {one_line(cause.message, _LONGEST)}{cause.rest}"
-    if cause.place:
-        yield f"  at {one_line(cause.place, _LONGEST)}"
-    yield f"  {cause.ground}"
-    for exchange in cause.exchanges:
-        yield from (f"  {line}" for line in exchange.lines())
+    lines = [f"{one_line(cause.message, _LONGEST)}{cause.rest}"]
+    lines += [f"at {one_line(cause.place, _LONGEST)}"] if cause.place else []
+    lines.append(cause.ground)
+    lines += [line for exchange in cause.exchanges for line in exchange.lines()]
+    head = f"{cause.verdict}: {cause.rule.name} [{listed(cause.operations)}]"
+    return "\n  ".join((head, *lines))
 
 
 def _unjudged(report: Report) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The progress of a run: a line on the stderr of a terminal, gone at the end."""
 
-from typing import Self, TextIO
+from contextlib import AbstractContextManager
+from typing import TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
@@ -14,7 +15,7 @@ from mockserver.conformance.session.exchange import Exchange
 _QUIET_MS = 1_000
 
 
-class Progress:
+class Progress(AbstractContextManager["Progress"]):
     """A `Watch` for people; the line appears when a run takes longer than a moment."""
 
     def __init__(self, stream: TextIO, *, quiet_ms: int = _QUIET_MS) -> None:
@@ -23,9 +24,6 @@ class Progress:
         self._quiet_ms = quiet_ms
         self._began = ticks_ms()
         self._bar: Bar | None = None
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *raised: object) -> None:
         if self._bar is not None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from enum import IntEnum
+from functools import cache
 from itertools import chain
 
 from mockserver.conformance.session.context import RunContext
@@ -97,7 +98,7 @@ class ProbeIndex:
     def __init__(self, probes: Sequence[Probe]) -> None:
         """Take the probes in the order in which they are declared."""
         self.by_name: Mapping[str, Probe] = {probe.name: probe for probe in probes}
-        self._named: dict[Need, tuple[str, ...]] = {}
+        self._names = cache(self._named_by)
         self._before: dict[str, Sequence[str]] = {}
 
     def names(self, needs: Iterable[Need]) -> tuple[str, ...]:
@@ -107,14 +108,10 @@ class ProbeIndex:
         """
         return tuple(name for need in needs for name in self._names(need))
 
-    def _names(self, need: Need) -> tuple[str, ...]:
-        if need not in self._named:
-            if isinstance(need, Group):
-                names = tuple(name for name, probe in self.by_name.items() if need.has(probe))
-            else:
-                names = (need,) if need in self.by_name else ()
-            self._named[need] = names
-        return self._named[need]
+    def _named_by(self, need: Need) -> tuple[str, ...]:
+        if isinstance(need, Group):
+            return tuple(name for name, probe in self.by_name.items() if need.has(probe))
+        return (need,) if need in self.by_name else ()
 
     def closure(self, needs: Iterable[Need]) -> list[str]:
         """Return some probes with all they build on, in an order in which they can be sent."""

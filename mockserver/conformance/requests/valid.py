@@ -29,7 +29,7 @@ from mockserver.conformance.discovery.token_routes import (
 from mockserver.conformance.requests.probe_labels import FILTERS
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.probe_names import ProbeName, plain_probe
-from mockserver.conformance.session.request_draft import Draft
+from mockserver.conformance.session.request_draft import Draft, draft_of
 from mockserver.conformance.verdict import NotRun, if_known, needed
 from mockserver.contract import Field, Operation, ids
 from mockserver.contract.input_fields import AMOUNT_ROLES
@@ -66,8 +66,7 @@ def valid_request(context: RunContext, operation_id: str, **about: Any) -> Draft
             parts[field.location][field.name] = value
         elif field.required:
             raise NotRun(f"nothing is known that could be {field.location} {field.name!r}")
-    has_body = "body" in operation.request_schema.get("properties", {})
-    draft = Draft(parts["headers"], parts["query"], parts["body"] if has_body else None)
+    draft = draft_of(parts, operation)
     return context.caller_now.sign_v1(draft) if signed else draft
 
 

@@ -10,7 +10,7 @@ import json
 import re
 from collections import defaultdict, deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, field, replace
 from operator import attrgetter
 from pathlib import Path
@@ -284,23 +284,18 @@ def _with_length(response: Response, length: int) -> Iterator[tuple[str, str]]:
         yield name, str(len(response.body)) if is_right else value
 
 
-@contextmanager
 def journalled(
     target: Target,
     options: Options,
     *,
     journal: str | Path | None = None,
     resume: str | Path | None = None,
-) -> Iterator[Journal | None]:
-    """Yield the journal that a run is to keep, or None. Raises `UnsafeOrWrong`."""
+) -> AbstractContextManager[Journal | None]:
+    """Return the journal that a run is to keep, or what gives None. Raises `UnsafeOrWrong`."""
     if journal is not None and resume is not None:
         raise UnsafeOrWrong("a run begins a journal or resumes one; name one file, not both")
     begin, path = (Journal.resumed, resume) if journal is None else (Journal.new, journal)
-    if path is None:
-        yield None
-        return
-    with begin(Path(path), header_of(target, options)) as opened:
-        yield opened
+    return nullcontext() if path is None else begin(Path(path), header_of(target, options))
 
 
 def _opened(path: Path, mode: Literal["w", "r+"]) -> TextIO:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from typing import Protocol
 
 from mockserver.conformance.session.context import RunContext
@@ -229,8 +230,6 @@ def _growth(patience_ms: int) -> int:
     """Return the factor by which each wait is longer than the one before it."""
     # All waits together use up the patience. For the usual patience each is a second long, so that
     # a service that settles quickly gets the next request quickly.
-    waits = _PATIENCE_MS // _WAIT_MS
-    factor = 1
-    while sum(factor**turn for turn in range(waits)) * _WAIT_MS < patience_ms:
-        factor += 1
-    return factor
+    turns, factors = range(_PATIENCE_MS // _WAIT_MS), count(1)
+    waits_ms = ((factor, sum(factor**turn for turn in turns) * _WAIT_MS) for factor in factors)
+    return next(factor for factor, all_ms in waits_ms if all_ms >= patience_ms)

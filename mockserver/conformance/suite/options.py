@@ -76,11 +76,8 @@ def addresses(config: pytest.Config) -> dict[str, str]:
         {row.key: config.getini(f"crosschain_mock_{row.in_form('ini')}") for row in ADDRESSES},
         {row.key: os.environ.get(row.variable) for row in ADDRESSES},
     )
-    for source in sources:
-        texts = {name: str(value) for name, value in source.items() if value}
-        if texts:
-            return texts
-    return {}
+    every = ({name: str(value) for name, value in each.items() if value} for each in sources)
+    return next(filter(None, every), {})
 
 
 def settings(config: pytest.Config) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass  # noqa: TID251 - with room for what is worked out
 from functools import cached_property
 from operator import itemgetter
@@ -86,17 +86,14 @@ def _shared_journal(folder: Path | None, run: RequestedRun) -> Iterator[Journal 
     """Yield a journal in a folder of all workers, one worker at a time; None without a folder."""
     # A worker that dies leaves its exchanges, and the next one goes on from there. Where files
     # cannot be locked, every worker sends for itself.
-    if folder is None:
-        yield None
-        return
-    with _locked(folder / "crosschain-mock-conformance.lock") as held:
-        if not held:
-            yield None
-            return
-        path = folder / "crosschain-mock-conformance.jsonl"
-        opened = Journal.resumed if is_journal(path) else Journal.new
-        with opened(path, header_of(run.target, run.options, run.contract)) as journal:
-            yield journal
+    with ExitStack() as held:
+        journal = None
+        if folder and held.enter_context(_locked(folder / "crosschain-mock-conformance.lock")):
+            path = folder / "crosschain-mock-conformance.jsonl"
+            opened = Journal.resumed if is_journal(path) else Journal.new
+            header = header_of(run.target, run.options, run.contract)
+            journal = held.enter_context(opened(path, header))
+        yield journal
 
 
 if sys.platform == "win32":
