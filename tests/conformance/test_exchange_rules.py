@@ -263,6 +263,20 @@ def test_lists_without_any_decimals_are_told():
     assert outcome.findings[0].place == "data.list[].decimals"
 
 
+@pytest.mark.parametrize(("decimals", "causes"), [(-1, ["no count"]), (18, [])])
+def test_decimals_are_a_count_also_in_lists_of_contracts(decimals, causes):
+    def listing(item):
+        places = item.get("contracts", {}).items()
+        shown = [{**place, "chain": chain, "decimals": decimals} for chain, place in places]
+        return {**item, "contracts": shown}
+
+    items = [listing(item) for item in data_of("v2.getAssets/usual")["list"]]
+    answers = {"v2.getAssets/usual": {"version": 1, "list": items}}
+    told = rejudged(answers, named("lists-show-what-requests-take"))
+    outcome = told["lists-show-what-requests-take[v2.getAssets]"]
+    assert [one.cause for one in outcome.findings] == causes
+
+
 def _lists_without(*names):
     lists = ("v2.getAssets/", "v2.getAssetsByChain/")
     return {

@@ -169,8 +169,7 @@ def outcome_of(exchange: Exchange) -> str:
 def _outcome_in_words(exchange: Exchange) -> str:
     code = f", code {exchange.code}" if exchange.code is not None else ""
     message = exchange.member("msg")
-    has_message = isinstance(message, str) and not exchange.succeeded
-    words = f": {message[:100]}" if has_message else ""
+    words = f": {message[:100]}" if isinstance(message, str) and not exchange.succeeded else ""
     return f"{outcome_of(exchange)} (HTTP {exchange.answer.status}{code}){words}"
 
 

@@ -6,7 +6,7 @@ identifiers. Where it does not describe a member, as in v1 data, they follow fro
 
 import re
 from collections.abc import Iterator, Mapping
-from decimal import Context, Decimal, InvalidOperation
+from decimal import Context, Decimal
 from enum import StrEnum
 from typing import Any
 
@@ -180,15 +180,9 @@ def form(value: Json) -> str:
 
 
 def number(value: Json) -> Decimal | None:
-    if isinstance(value, bool) or value is None:
-        return None
-    text = str(value)
-    if len(text) > _LONGEST_NUMBER or not _NUMBER.fullmatch(text):
-        return None
-    try:
-        return _EXACT.create_decimal(text)
-    except InvalidOperation:
-        return None
+    text = "" if isinstance(value, bool) or value is None else str(value)
+    is_number = len(text) <= _LONGEST_NUMBER and _NUMBER.fullmatch(text)
+    return _EXACT.create_decimal(text) if is_number else None
 
 
 def _same_address(left: Json, right: Json) -> bool:

@@ -1,7 +1,7 @@
 """Reads and converts amounts exactly: smallest units and whole tokens."""
 
 import re
-from decimal import ROUND_DOWN, ROUND_FLOOR, Context, Decimal, InvalidOperation
+from decimal import ROUND_DOWN, ROUND_FLOOR, Context, Decimal
 
 from mockserver.jsontext import Json, plain
 
@@ -52,12 +52,7 @@ def units_of(amount: Decimal, decimals: int) -> int:
 
 def ratio(first: Decimal, second: Decimal) -> Decimal | None:
     """Return how many times the other a number is, None where either is not above zero."""
-    if first <= 0 or second <= 0:
-        return None
-    try:
-        return EXACT.divide(first, second)
-    except InvalidOperation:
-        return None
+    return EXACT.divide(first, second) if first > 0 and second > 0 else None
 
 
 def within(first: Decimal, second: Decimal, factor: Decimal) -> bool:

@@ -145,9 +145,8 @@ def roles_by_value(
 def may_have_role(item: ListItem, role: str, roles: Mapping[str, tuple[str, ...]]) -> bool:
     """Tell whether any member of an item, at any depth, could be meant to play a role."""
     others = _names_of_others(roles, role)
-    return any(
-        folded(name) not in others and _could_be(value, role) for name, value in members_in(item)
-    )
+    unnamed = (value for name, value in members_in(item) if folded(name) not in others)
+    return any(_could_be(value, role) for value in unnamed)
 
 
 def _could_be(value: Json, role: str) -> bool:
@@ -215,10 +214,8 @@ def scalar_place(data: Json, role: str) -> str:
 
 def holds(data: Json, wanted: str) -> bool:
     """Tell whether some text in `data` is the wanted one, in any case."""
-    return any(
-        isinstance(value, str) and value.lower() == wanted.lower()
-        for _, _, value in _scalars(data, "", 0)
-    )
+    texts = (value for _, _, value in _scalars(data, "", 0) if isinstance(value, str))
+    return wanted.lower() in map(str.lower, texts)
 
 
 def _playing(data: Json, role: str) -> tuple[str, Json]:

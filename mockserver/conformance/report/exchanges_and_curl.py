@@ -317,12 +317,9 @@ def _on_one_line(text: str) -> str:
 
 def _literally(url: str) -> list[str]:
     """Return the options that keep curl from expanding brackets and dots in an address."""
-    switches = {
-        "--http1.1": url.startswith("https:"),
-        "--path-as-is": "/." in url,
-        "--globoff": any(character in url for character in "[]{}"),
-    }
-    return [option for option, wanted in switches.items() if wanted]
+    options = ["--http1.1"] if url.startswith("https:") else []
+    options += ["--path-as-is"] if "/." in url else []
+    return options + (["--globoff"] if set(url) & set("[]{}") else [])
 
 
 def _printf(byte: int) -> str:

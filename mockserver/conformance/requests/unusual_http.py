@@ -54,9 +54,8 @@ def is_outside_the_contract(exchange: Exchange) -> bool:
     Its path or method is another, it is too long for many servers, or it cannot be read at all.
     """
     operation, request = exchange.operation, exchange.request
-    if (request.method, request.path) != (operation.method, operation.path):
-        return True
-    if len(request.query) > _LONGEST_QUERY:
+    is_elsewhere = (request.method, request.path) != (operation.method, operation.path)
+    if is_elsewhere or len(request.query) > _LONGEST_QUERY:
         return True
     # To find everything else that is wrong with it would cost too much here.
     try:

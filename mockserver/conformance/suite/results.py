@@ -61,14 +61,9 @@ class Judged:
 def differences(outcome: ReportedOutcome) -> Iterator[str]:
     """Yield each cause of an outcome that fails no test, as JSON for the summary."""
     for cause in outcome.causes:
-        difference = {
-            "cause": cause.id,
-            "verdict": cause.verdict,
-            "rule": cause.rule.name,
-            "operation": outcome.operation,
-            "message": cause.message[:300],
-        }
-        yield json.dumps(difference)
+        where = {"rule": cause.rule.name, "operation": outcome.operation}
+        what = {"verdict": cause.verdict, "message": cause.message[:300]}
+        yield json.dumps({"cause": cause.id, **where, **what})
 
 
 def judge(requested: RequestedRun, selected: Sequence[RuleCase], folder: Path | None) -> Judged:
