@@ -99,14 +99,14 @@ class RepeatedHeads(RepeatedAnswers):
         if (target.sameness.first.answer.header("Accept-Ranges") or "").strip() != "bytes":
             return
         part = self._ask(target, with_headers(Range=f"bytes=0-{_PART - 1}")(target.make()))
-        whole = self._ask(target, target.make())
-        if part is None or whole is None or part.answer.status != 206 or not whole.succeeded:
+        complete = self._ask(target, target.make())
+        if part is None or complete is None or part.answer.status != 206 or not complete.succeeded:
             return
         # Those of a list that has changed meanwhile are others.
-        is_steady = whole.answer.body == target.sameness.first.answer.body
-        if is_steady and part.answer.body != whole.answer.body[:_PART]:
+        is_steady = complete.answer.body == target.sameness.first.answer.body
+        if is_steady and part.answer.body != complete.answer.body[:_PART]:
             message = f"the first {_PART} bytes of it are others than those of the whole answer"
-            self._finds(target, message, (whole, part), "HTTP headers", "http.headers", "range")
+            self._finds(target, message, (complete, part), "HTTP headers", "http.headers", "range")
 
 
 def _length(exchange: Exchange) -> str:

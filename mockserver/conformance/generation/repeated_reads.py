@@ -554,12 +554,12 @@ class RepeatedReads(KeptConnections, RepeatedHeads):
 
     def _after_others_left(self) -> None:
         """Ask right after a client that did not wait: its answer is for nobody else."""
-        usual = [each for each in self._targets if each.label == "usual" and each.succeeded]
-        lists = [each for each in usual if each.operation.id in ids.LISTS]
-        for last_time in (False, True) if lists and len(usual) > 1 else ():
+        taken = [each for each in self._targets if each.label == "usual" and each.succeeded]
+        lists = [each for each in taken if each.operation.id in ids.LISTS]
+        for last_time in (False, True) if lists and len(taken) > 1 else ():
             target = lists[0]
-            other = next(each for each in usual if each is not target)
-            self._sender.leave(other.operation.id, other.make())
+            before = next(each for each in taken if each is not target)
+            self._sender.leave(before.operation.id, before.make())
             self._session.transport.wait(_LEFT_MS)
             wrong = self._wrong([(target, self._ask(target, target.make()))])
             if not wrong:

@@ -28,7 +28,8 @@ from mockserver.conformance.generation.repeated_answers import (
 from mockserver.conformance.requests.probe_labels import FILTERS
 from mockserver.conformance.requests.valid import fresh_address, fresh_hash, valid_request
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.exchange import Answer, Exchange
+from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.verdict import if_known
 from mockserver.contract import Operation, fact_basis, ids, shipped_facts
 
@@ -116,6 +117,7 @@ class RepeatedSubmissions(RepeatedAnswers):
         newest = accepted[0] if accepted else None
         signed_raw = operation.auth == "developer-key"
         transport, is_first = self._session.transport, True
+        asked_early = list[tuple[Exchange, Exchange]]()
         for how, change in FORMS_OF_SUBMISSIONS.items() if accepted else ():
             if signed_raw and change is escaped_body:
                 continue
@@ -123,6 +125,7 @@ class RepeatedSubmissions(RepeatedAnswers):
             draft = if_known(valid_request, self._context, operation.id, **about)
             if draft is None:
                 continue
+            early = self._look_before(kind, operation, draft) if is_first else None
             with transport.kept_connection() if is_first else nullcontext():
                 exchange = self._sender.send(operation.id, change(draft))
                 here = self._look_at(kind, exchange) if is_first else None
@@ -130,6 +133,8 @@ class RepeatedSubmissions(RepeatedAnswers):
                     self._report_for_another(operation)
             if here is not None and here.succeeded:
                 self._judge_elsewhere(kind, here, self._look_at(kind, exchange))
+            elif here is not None and exchange is not None and early is not None:
+                asked_early.append((early, exchange))
             is_first = False
             if exchange is None:
                 return newest
@@ -147,7 +152,36 @@ class RepeatedSubmissions(RepeatedAnswers):
             elif exchange.succeeded and kind.number(exchange) in map(kind.number, accepted):
                 message = f"with {how}: it is answered as the one before, of another deposit"
                 self._finds_in(operation, message, (accepted[0], exchange), "order.id", "data.id")
+        for early, made in asked_early:
+            self._judge_asked_early(kind, early, made, newest)
         return newest
+
+    def _look_before(self, kind: Submitted, operation: Operation, draft: Draft) -> Exchange | None:
+        """Ask for what is submitted next, where its key is known before: as who asks too early."""
+        if kind is not V1_ORDER:
+            return None
+        made = Exchange(0, f"{operation.id}/early", operation, draft.request(operation), Answer(0))
+        look_up = if_known(kind.look, self._context, made)
+        return None if look_up is None else self._sender.send(kind.look_id, look_up)
+
+    def _judge_asked_early(
+        self, kind: Submitted, early: Exchange, made: Exchange, newest: Exchange | None
+    ) -> None:
+        """Report what stays unknown since it was asked for too early, while newer ones are known.
+
+        Whoever is slow to know of what was submitted is so of all.
+        """
+        later = self._look_at(kind, newest) if early.refused and newest is not made else None
+        still = self._look_at(kind, made) if later is not None and later.succeeded else None
+        if later is None or still is None or not still.refused or is_busy(still):
+            return
+        message = f"a {kind.called} that was asked for before it was submitted stays unknown "
+        message += f"({in_words(still)}), and one that was submitted later is known"
+        fact, exchanges = fact_basis(KNOWN_ONCE[kind.look_id]), (early, made, still)
+        self._touched.add(kind.look_id)
+        self._findings[kind.look_id].append(
+            Finding(message, exchanges, kind.key, fact, cause="asked early")
+        )
 
     def _report_for_another(self, operation: Operation) -> None:
         """Report for another address on the same connection, and see whether it becomes ours."""

@@ -703,6 +703,14 @@ def test_orders_that_are_looked_up_at_the_same_time_are_told_apart(fault):
     assert any("this is the answer to another request" in each for each in told) is bool(fault)
 
 
+@pytest.mark.parametrize("fault", ["v1-details-asked-too-early-stay-unknown", deep("")])
+def test_what_is_asked_for_before_it_is_submitted_is_known_later(fault):
+    told = told_armed(fault)
+    assert any("asked for before it was submitted stays unknown" in each for each in told) is bool(
+        fault
+    )
+
+
 def worn_out(status, headers=(), *, is_out=lambda call, turn: turn > 12):
     """Return a service that answers so where it is out, by the turn on a connection."""
 
