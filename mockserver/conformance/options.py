@@ -141,10 +141,9 @@ class Options:
         `operations` is how many the dialect has, each of which gets generated requests; by default
         as many as the description.
         """
-        rate = self.rate or (LOCAL_RATE if target.is_local else REMOTE_RATE)
         return Limits(
             budget=self.budget if self.budget is not None else self._default_budget(operations),
-            rate=rate,
+            rate=self.rate or (LOCAL_RATE if target.is_local else REMOTE_RATE),
             time_ms=self.time_ms,
             request_ms=self.request_ms,
             most_bytes=self.most_bytes,

@@ -58,10 +58,9 @@ _PACK = RulePack(Layer.EXCHANGE, operations=(ids.ORDER,))
 
 def is_taken(context: RunContext, operation: Operation, tried: ProbeName, how: str) -> Findings:
     exchange = context.require(tried)
+    wanted = operation.amount.name if operation.amount else None
 
     def amounts_of(exchange: Exchange) -> list[str]:
-        amount = exchange.operation.amount
-        wanted = amount.name if amount else None
         return [value for name, value in query_pairs(exchange.request.query) if name == wanted]
 
     before = [

@@ -435,17 +435,15 @@ def _differing_members(first: Json, second: Json, place: str) -> Iterator[tuple[
                 yield f"{place}.{name}", first.get(name), second.get(name)
             else:
                 yield from _differing_members(first[name], second[name], f"{place}.{name}")
-        return
-    if isinstance(first, list) and isinstance(second, list):
+    elif isinstance(first, list) and isinstance(second, list):
         if len(first) != len(second):
             yield place, counted(len(first), "item"), counted(len(second), "item")
-        return
-    before, now = amounts.number(first), amounts.number(second)
-    if before is None or now is None:
-        is_apart = (before is None) != (now is None)
-    else:
-        is_apart = bool(before) != bool(now) or (
-            before > 0 and now > 0 and not amounts.within(before, now, _PRICE_FACTOR)
-        )
-    if is_apart:
+    elif _are_apart(amounts.number(first), amounts.number(second)):
         yield place, first, second
+
+
+def _are_apart(before: Decimal | None, now: Decimal | None) -> bool:
+    if before is None or now is None:
+        return before is not now
+    has_moved = before > 0 and now > 0 and not amounts.within(before, now, _PRICE_FACTOR)
+    return bool(before) != bool(now) or has_moved

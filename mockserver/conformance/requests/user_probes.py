@@ -39,13 +39,8 @@ class SavedRequest:
 
     @property
     def line(self) -> str:
-        headers = dict(self.headers)
-        members = {
-            "query": self.query,
-            "headers": headers,
-            "body": self.body,
-            "signed": self.signed,
-        }
+        members: dict[str, Json] = {"query": self.query, "headers": dict(self.headers)}
+        members |= {"body": self.body, "signed": self.signed}
         there = {name: value for name, value in members.items() if value}
         return json.dumps({"operation": self.operation_id, **there})
 

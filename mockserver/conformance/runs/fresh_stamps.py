@@ -79,11 +79,9 @@ class Retries:
             # that no service accepts shows which: the same refusal is one for the time.
             context.now = lambda: _LONG_PAST_MS
             past = self._ask(probe)
-        if now.succeeded or (past is not None and _is_refused_like(fixed, past, now)):
-            self._attempts = 0
-            context.now = wall_ms
-        else:
-            context.now = None
+        is_taken = now.succeeded or (past is not None and _is_refused_like(fixed, past, now))
+        self._attempts = 0 if is_taken else self._attempts
+        context.now = wall_ms if is_taken else None
         if now.succeeded or self._service_time_tried:
             return
         self._service_time_tried = True
