@@ -22,6 +22,9 @@ TRANSFER, APPROVE = bytes.fromhex("a9059cbb"), bytes.fromhex("095ea7b3")
 TRANSFER_FROM = bytes.fromhex("23b872dd")
 """The methods of ERC-20 that change something."""
 
+GAS_OF_ALL = 21_000
+"""What any transaction costs in gas before anything is executed."""
+
 SWAP_EXACT_TOKENS = bytes.fromhex("38ed1739")
 """`swapExactTokensForTokens(uint256,uint256,address[],address,uint256)` (GB2-swap)."""
 

@@ -56,6 +56,11 @@ READING = [
     deep("raw-moves-the-amount", "v1-raw-amounts-through-float"),
     deep("bridge-keeps-the-amount", "round-amounts-above-10-21-lose-a-zero"),
     ("both-lists-say-the-same", "negative@getAssetsByChain.list.index"),
+    deep("service-fee-is-a-small-share", "quotes-of-exactly-one-token-are-free"),
+    deep("value-is-sent-for-coins-only", "coin-in-capitals-is-sent-without-value"),
+    deep("raw-moves-the-amount", "v1-raw-of-coins-pads-its-value"),
+    deep("coins-are-as-their-chains-say", "optimism-says-its-coin-is-op"),
+    deep("call-is-from-the-sender", "swap-gas-below-what-a-transaction-costs"),
 ]
 SUBMITTING = [
     ("orders-take-the-slippages-of-calls", "order-slippage-is-in-percent"),
@@ -74,6 +79,8 @@ SUBMITTING = [
     ("each-order-pays-about-its-worth", "orders-of-kas-pay-a-unit"),
     ("each-order-pays-about-its-worth", "orders-pay-below-their-minimum"),
     ("each-order-pays-about-its-worth", "orders-to-kaspa-paid-gross"),
+    ("each-order-pays-about-its-worth", "orders-too-small-succeed-with-nothing"),
+    ("final-v1-statuses-stay", "v1-submission-says-done-at-once"),
     ("v1-order-settles-its-amount", "v1-order-pays-what-was-sent"),
     ("orders-are-found-as-themselves-only", "order-known-by-its-first-digits"),
 ]

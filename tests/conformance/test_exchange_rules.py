@@ -161,6 +161,7 @@ def test_a_break_is_told(server, fault, rule, operation, verdict, place):
         (f"{SWAP}/usual", "from", "0x" + "1" * 40, "call-is-from-the-sender[v2.getAggregateSwap]"),
         (f"{SWAP}/usual", "to", "0x" + "0" * 40, "call-is-from-the-sender[v2.getAggregateSwap]"),
         (f"{SWAP}/usual", "gas", "-1", "call-is-from-the-sender[v2.getAggregateSwap]"),
+        (f"{SWAP}/usual", "gas", "9000", "call-is-from-the-sender[v2.getAggregateSwap]"),
         (f"{SWAP}/usual", "value", "5", "value-is-sent-for-coins-only[v2.getAggregateSwap]"),
         (f"{SWAP}/usual", "data", "0x", "call-data-is-hex[v2.getAggregateSwap]"),
         (f"{SWAP}/usual", "amountOut", "1", "call-pays-what-was-quoted[v2.getAggregateSwap]"),

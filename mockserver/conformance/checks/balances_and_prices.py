@@ -1,5 +1,6 @@
 """Balances and prices of 2.0 against their own requests."""
 
+from collections import defaultdict
 from decimal import Decimal
 
 from mockserver.conformance.checks import required_members
@@ -9,10 +10,10 @@ from mockserver.conformance.checks.answered_quotes import (
     quotes,
     token_at,
 )
-from mockserver.conformance.checks.check_decorators import answers_to, each
+from mockserver.conformance.checks.check_decorators import answers_to, counting, each
 from mockserver.conformance.checks.equal_and_similar_requests import differences
 from mockserver.conformance.checks.judged_exchanges import answers, is_named
-from mockserver.conformance.checks.rule import Finding, Findings, RulePack
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.checks.shared_probes import EVERY, PRICES, V2_QUOTES, probes
 from mockserver.conformance.discovery import amounts, service_clock
 from mockserver.conformance.discovery.inventory import ListedToken, inventory_of
@@ -21,7 +22,7 @@ from mockserver.conformance.discovery.token_routes import STABLE_COINS, is_stabl
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Vacuous
-from mockserver.contract import Layer, fact_basis, ids
+from mockserver.contract import Layer, Operation, fact_basis, ids
 
 _PRICE_FACTOR = Decimal("1.25")
 _OTHER_PRICE_FACTOR = Decimal(3)
@@ -31,6 +32,9 @@ _AHEAD_S = 3600
 _ANOTHER_TIME_S = 7 * 86_400
 # A readable balance may be cut to so much of it, and computed no more precisely than so.
 _ROUNDED, _INEXACT = Decimal("0.001"), Decimal("0.0001")
+
+# So many prices that are so far apart were not all updated within a second.
+_FEWEST_PRICES, _APART_S, _MINUTE_S = 4, 2, 60
 
 _PACK = RulePack(Layer.EXCHANGE, operations=(ids.PRICE,), needs=PRICES)
 
@@ -204,19 +208,39 @@ def update_time_is_a_time(context: RunContext, exchange: Exchange) -> Findings:
         yield Finding(f"{what}, {ahead} hours ahead of the service's own time", cause="ahead")
 
 
-@_PACK.minor("prices.update-time", layer=Layer.TIMING, each=("usual", "again"))
-@each(
-    answers_to("usual", "again"),
-    "data.updateTime",
-    vacuous="updateTime is no time that can be read",
-)
-def update_time_never_goes_back(_: RunContext, pair: tuple[Exchange, Exchange]) -> Findings:
-    """A price that is requested again is not older than before."""
-    exchange, again = pair
-    times = [text(answer.data.get("updateTime")) for answer in (exchange, again)]
+@_PACK.minor("prices.update-time", layer=Layer.TIMING, each=("usual", "again"), every_exchange=True)
+@counting(vacuous="updateTime is no time that can be read")
+def update_time_never_goes_back(context: RunContext, operation: Operation) -> Judgements:
+    """A price that is requested again is not older than before, and one that moves gets another
+    time.
+    """
+    pair = context.require_each(*probes(operation, "usual", "again"))
+    times = [text(answer.data.get("updateTime")) for answer in pair]
     before, now = (required_members.value(service_clock.seconds_of(value)) for value in times)
+    yield JUDGED
     if now < before:
-        yield Finding(f"updateTime goes back from {times[0]} to {times[1]}")
+        message = f"updateTime goes back from {times[0]} to {times[1]}"
+        yield Finding(message, pair, "data.updateTime")
+    yield from _moved_under_one_time(context, operation)
+
+
+def _moved_under_one_time(context: RunContext, operation: Operation) -> Findings:
+    by_time = defaultdict[tuple[str, ...], dict[str, Exchange]](dict)
+    for exchange in context.successes(operation):
+        when, sent = text(exchange.data.get("updateTime")), exchange.parameters
+        about = [sent.get(name, "").lower() for name in ("chain", "contractAddress", "symbol")]
+        # Times may be cut to minutes.
+        if (service_clock.seconds_of(when) or 0) % _MINUTE_S:
+            key = (when, exchange.text("source"), *about)
+            by_time[key].setdefault(exchange.text("price"), exchange)
+    for (when, *_), prices in by_time.items():
+        ends = [*prices.values()][:: max(1, len(prices) - 1)]
+        apart = service_clock.seconds_between(*(ends[at].answer.header("Date") for at in (0, -1)))
+        # Prices of one second, and those of several replicas, may have the same time.
+        if len(prices) >= _FEWEST_PRICES and apart is not None and apart >= _APART_S:
+            message = f"{len(prices)} prices of one token have the updateTime {when}"
+            yield Finding(message, tuple(ends), "data.updateTime", cause="moved")
+            return
 
 
 @_PACK.minor("price.source-named")

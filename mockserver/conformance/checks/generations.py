@@ -42,7 +42,7 @@ from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.conformance.session.probe_names import plain_probe
 from mockserver.conformance.verdict import Inconclusive, Vacuous
 from mockserver.contract import Layer, Operation, fact_basis, ids, shipped_facts
-from mockserver.engine.abi import APPROVE, TRANSFER
+from mockserver.engine.abi import APPROVE, GAS_OF_ALL, TRANSFER
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import texts_in
 from mockserver.signing import rlp
@@ -51,8 +51,10 @@ from mockserver.signing import rlp
 _SIGNED = re.compile("[0-9a-f]{40,}_[0-9a-f]+")
 # Where a chain id stands, signatures from before EIP-155 have 27 or 28.
 _NO_CHAIN_IDS = ("0", "27", "28")
-# Of any transaction, and of each byte of its data (EIP-2028; before it, other bytes cost more).
-_GAS_OF_ALL, _GAS_OF_ZERO, _GAS_OF_BYTE = 21_000, 4, 16
+# Of each byte of data, a zero and another (EIP-2028; before it, other bytes cost more).
+_GAS_OF_ZERO, _GAS_OF_BYTE = 4, 16
+# Where a transaction has its nonce, the price and the limit of its gas, and its value.
+_NUMBERS = (0, 1, 2, 4)
 _TOKENS = "data.tokenVos[]"
 _NO_EVM = frozenset(shipped_facts().names["words"]["not-evm"])
 _ECHOED = {"amountIn": "amount", "tokenIn": "token"}
@@ -382,6 +384,10 @@ def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Findings:
     if _SIGNED.fullmatch(raw) and _rlp_items(raw) is None:
         yield Finding(f"no transaction can be read from {raw[:40]!r}", cause="no transaction")
         return
+    numbers = [item for place, item in enumerate(_rlp_items(raw) or ()) if place in _NUMBERS]
+    if any(isinstance(number, bytes) and number.startswith(b"\0") for number in numbers):
+        message = "a number of the transaction begins with zeros, which nodes do not take"
+        yield Finding(message, cause="padded")
     movement, other_chain = _movement(exchange), _other_chain(context, exchange)
     if other_chain:
         message = f"the transaction is for chain {other_chain}, requested was {body.get('chain')}"
@@ -479,7 +485,7 @@ class Movement:
     def least_gas(self) -> int:
         """What a transaction takes before anything is executed, by the cheapest rules so far."""
         zeros = self.data.count(0)
-        return _GAS_OF_ALL + _GAS_OF_ZERO * zeros + _GAS_OF_BYTE * (len(self.data) - zeros)
+        return GAS_OF_ALL + _GAS_OF_ZERO * zeros + _GAS_OF_BYTE * (len(self.data) - zeros)
 
 
 def _raw(exchange: Exchange) -> str:

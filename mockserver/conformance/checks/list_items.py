@@ -217,20 +217,32 @@ def coins_are_as_their_chains_say(context: RunContext, operation: Operation) -> 
     exchange, everything = context.require_each(plain_probe(operation), plain_probe(ids.ASSETS))
     coins = {token.chain: token for token in tokens_in(context, everything) if token.is_native}
     symbols = {folded(token.symbol) for token in coins.values()}
-    for _, item in listed(exchange.member("data")):
-        names = item if isinstance(item, Mapping) else {}
-        coin = next((coins[text(name)] for name in names.values() if text(name) in coins), None)
-        if coin is None or not coin.address:
+    ours = [
+        (coin, item)
+        for _, item in listed(exchange.member("data"))
+        if isinstance(item, Mapping)
+        if (
+            coin := next((coins[text(name)] for name in item.values() if text(name) in coins), None)
+        )
+    ]
+    called = {coin.chain: folded(text(item.get("baseCoin"))) for coin, item in ours}
+    # A coin of several chains has one name, while one of a single chain may get a new one.
+    agreed = {coin.symbol for coin, _ in ours if called[coin.chain] == folded(coin.symbol)}
+    for coin, item in ours:
+        if not coin.address:
             continue
-        decimals, called = count(names.get("decimals")), text(names.get("baseCoin"))
+        decimals, name = count(item.get("decimals")), called[coin.chain]
         yield JUDGED
         if None not in (decimals, coin.decimals) and decimals != coin.decimals:
             message = f"{coin.chain} has {decimals} decimals, its coin {coin.symbol} is listed with"
             place = "data.list[].decimals"
             yield Finding(f"{message} {coin.decimals}", (everything, exchange), place)
-        elif folded(called) != folded(coin.symbol) and folded(called) in symbols:
-            message = f"baseCoin of {coin.chain} is {called}, its coin is listed as {coin.symbol}"
-            yield Finding(message, (everything, exchange), "data.list[].baseCoin", cause="coin")
+        elif name != folded(coin.symbol) and (
+            name in symbols or (coin.symbol in agreed and folded(coin.symbol) not in name and name)
+        ):
+            message = f"baseCoin of {coin.chain} is {item.get('baseCoin')}, its coin is listed as"
+            place = "data.list[].baseCoin"
+            yield Finding(f"{message} {coin.symbol}", (everything, exchange), place, cause="coin")
 
 
 @_PACK.major("lists.one-form", *LISTS, needs=_ALL_LISTS)

@@ -46,6 +46,7 @@ from mockserver.conformance.discovery.inventory import ListedToken, inventory_of
 from mockserver.conformance.discovery.member_roles import folded, text
 from mockserver.conformance.discovery.service_clock import LEAST_S, seconds_of
 from mockserver.conformance.discovery.token_routes import TokenRoute
+from mockserver.conformance.requests.edge_submissions import TOO_LITTLE
 from mockserver.conformance.requests.probe_table import ORDER_STATUSES
 from mockserver.conformance.requests.valid import order_route
 from mockserver.conformance.session.context import RunContext
@@ -370,7 +371,10 @@ def each_order_pays_about_its_worth(
     fair = required_members.value(
         put if route.source.symbol == route.target.symbol else _worth(context, route, put)
     )
-    if not _LEAST_PAID * fair <= got <= _MOST_PAID * fair:
+    if made.probe.edge is not None and made.probe.edge.label == TOO_LITTLE:
+        if not got:
+            yield Finding(f"{put:.6g} {route.source.symbol} succeed, and pay nothing")
+    elif not _LEAST_PAID * fair <= got <= _MOST_PAID * fair:
         paid = f"{put:.6g} {route.source.symbol} pay {got:.6g} {route.target.symbol}"
         yield Finding(f"{paid}, expected about {fair:.6g}")
     else:

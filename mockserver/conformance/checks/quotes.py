@@ -177,6 +177,26 @@ def service_fee_is_a_small_share(context: RunContext, quote: AnsweredQuote) -> F
     if fee * 50 > out and not _is_least_fee(context, quote):
         share = Decimal(fee * 10000 // out) / 100
         yield Finding(f"serviceFee is {share} percent of outAmount, expected less than 2")
+    if not fee:
+        yield from _fee_left_out(context, quote)
+
+
+def _fee_left_out(context: RunContext, quote: AnsweredQuote) -> Findings:
+    """Yield a finding where a quote is free, while less and more of the token on its route cost a
+    fee of which as much as here would be seen.
+    """
+    alike = [
+        charged
+        for charged in quotes(context, quote.exchange.operation)
+        if charged.route == quote.route and charged.units("serviceFee")
+    ]
+    less = next((charged for charged in alike if charged.put < quote.put), None)
+    more = next((charged for charged in alike if charged.put > quote.put), None)
+    if less is not None and more is not None:
+        amount = f"{_brief(less.put)} and of {_brief(more.put)} {quote.route.source.symbol}"
+        message = f"serviceFee is 0 of {_brief(quote.put)}, and more than that of {amount}"
+        exchanges = (less.exchange, more.exchange, quote.exchange)
+        yield Finding(message, exchanges, cause="free")
 
 
 def _is_least_fee(context: RunContext, quote: AnsweredQuote) -> bool:

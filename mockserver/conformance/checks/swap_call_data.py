@@ -35,7 +35,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.probe_names import EdgeKind, plain_probe
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Layer, Operation, fact_basis, ids
-from mockserver.engine.abi import ONE_INCH_SWAP, SWAP_EXACT_TOKENS, UNISWAP_V3_SWAP
+from mockserver.engine.abi import GAS_OF_ALL, ONE_INCH_SWAP, SWAP_EXACT_TOKENS, UNISWAP_V3_SWAP
 from mockserver.fast_dataclass import dataclass
 
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]*")
@@ -125,6 +125,10 @@ def call_is_from_the_sender(_: RunContext, exchange: Exchange) -> Findings:
             expected = "a number that is not negative, in at most 150 digits"
             message = f"{name} is {value[:60]!r}, expected {expected}"
             yield Finding(message, place=f"data.{name}")
+        # Where it is 0, the wallet is to estimate it.
+        elif name == "gas" and tells_router and 0 < _number(text(value)) < GAS_OF_ALL:
+            message = f"gas is {value}, and no transaction costs less than {GAS_OF_ALL}"
+            yield Finding(message, place="data.gas", cause="gas")
     required_members.skip_unless(tells_sender or tells_router)
 
 
@@ -132,20 +136,20 @@ def call_is_from_the_sender(_: RunContext, exchange: Exchange) -> Findings:
 @each(successes, "data.value", vacuous="no call has a value that is a number")
 def value_is_sent_for_coins_only(context: RunContext, exchange: Exchange) -> Findings:
     """A call sends the chain's own coin if that is what is given, and only then."""
-    text, parameters = required_members.text(exchange, "value"), exchange.parameters
+    shown, parameters = required_members.text(exchange, "value"), exchange.parameters
     source = required_members.value(_token_given(context, exchange))
     required_members.skip_unless(
-        _NUMBER.fullmatch(text) and (source.is_native or source.address.startswith("0x"))
+        _NUMBER.fullmatch(shown) and (source.is_native or source.address.startswith("0x"))
     )
     sent = parameters.get("fromAmount", "")
-    value = int(text, 16) if text.startswith("0x") else int(text)
+    value = _number(shown)
     if not source.is_native and value:
-        yield Finding(f"value is {text[:60]}, while {source.symbol} is no coin of its chain")
+        yield Finding(f"value is {shown[:60]}, while {source.symbol} is no coin of its chain")
     elif source.is_native and sent.isdecimal() and value < int(sent):
-        yield Finding(f"value is {text[:60]}, {sent} is given")
+        yield Finding(f"value is {shown[:60]}, {sent} is given")
     elif source.is_native and exchange.probe in _OF_SOME_WORTH and value * 2 > int(sent or 0) * 3:
         # A fee may come on top of it, but of a usual amount that is not half.
-        yield Finding(f"value is {text[:60]}, only {sent} is given")
+        yield Finding(f"value is {shown[:60]}, only {sent} is given")
 
 
 @_PACK.major("calls.value")
@@ -159,6 +163,11 @@ def coins_are_sent_without_more(context: RunContext, exchange: Exchange) -> Find
     # What is far more is no fee, and another rule's.
     if given < value and value * 2 <= given * 3:
         yield Finding(f"value is {value}, {value - given} above the {given} that are given")
+
+
+def _number(shown: str) -> int:
+    """Return a number of a call in digits or hex; 0 of an empty text."""
+    return int(shown, 16) if shown.startswith("0x") else int(shown or 0)
 
 
 def _token_given(context: RunContext, call: Exchange) -> ListedToken | None:

@@ -284,8 +284,15 @@ def v1_success_has_a_hash(context: RunContext, _: Operation) -> Judgements:
 @_PACK.critical("v1-orders.final")
 @counting(vacuous="no order came to its end while it was looked at (--set patience)")
 def final_v1_statuses_stay(context: RunContext, operation: Operation) -> Judgements:
-    """A v1 order with a final status keeps it."""
-    return keeps_its_end(context, operation)
+    """A v1 order with a final status keeps it, also that of the answer to its submission."""
+    for made in V1_ORDER.made(context):
+        was, looks = V1_ORDER.status(made), V1_ORDER.answered(context, made.probe)
+        if was in V1_ORDER.final and looks and not V1_ORDER.is_over(looks[0]):
+            message = f"the v1 order was {was!r} when it was submitted, and is "
+            message += f"{V1_ORDER.status(looks[0])!r} later"
+            yield Finding(message, (made, looks[0]), "data.status", cause="submission")
+            break
+    yield from keeps_its_end(context, operation)
 
 
 @_PACK.critical("orders.failed")

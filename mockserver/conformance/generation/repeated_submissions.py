@@ -1,7 +1,8 @@
 """Submissions twice at the same time, in other forms, and looked up on other connections."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from itertools import permutations
 
 from mockserver.conformance.checks.judged_exchanges import in_words, is_refused_now_and_then
 from mockserver.conformance.checks.lists import items_without_prices
@@ -15,6 +16,7 @@ from mockserver.conformance.checks.submission_timelines import (
     certificate_of,
 )
 from mockserver.conformance.checks.tickets import entries
+from mockserver.conformance.discovery.token_routes import TokenRoute, bridges, plain_tokens
 from mockserver.conformance.generation.delivery_forms import FORMS_OF_SUBMISSIONS, escaped_body
 from mockserver.conformance.generation.equal_requests import equal_requests
 from mockserver.conformance.generation.repeated_answers import (
@@ -25,6 +27,7 @@ from mockserver.conformance.generation.repeated_answers import (
     RepeatedRequest,
     is_busy,
 )
+from mockserver.conformance.requests.covering import in_random_order
 from mockserver.conformance.requests.probe_labels import FILTERS
 from mockserver.conformance.requests.valid import fresh_address, fresh_hash, valid_request
 from mockserver.conformance.session.context import RunContext
@@ -100,12 +103,80 @@ class RepeatedSubmissions(RepeatedAnswers):
                     message = f"submitted twice at the same time: {in_words(exchange)}"
                     self._finds_in(operation, message, (exchange,), "refusals.no-breakdown")
                     break
+            if len(numbers) == 1:
+                self._claim_for_another(operation, kind, accepted[0], about)
+            self._of_another_chain(operation, kind)
             self._lists_after(operation)
             if ended is not None:
                 self._look_after_its_ticket(ended, other)
             newest = self._forms_of_submission(operation, kind, accepted)
             if newest is not None:
                 self._look_often(kind, newest)
+
+    def _claim_for_another(
+        self, operation: Operation, kind: Submitted, made: Exchange, about: Mapping[str, str]
+    ) -> None:
+        """Submit the deposit of an order, or what a ticket is about, from another address.
+
+        A deposit pays once, whoever claims it; a report of another takes nobody's ticket away.
+        """
+        number = kind.number(made)
+        was_listed = self._listing_of(number) if kind is TICKET else None
+        stranger = fresh_address(self._context, "another who claims it")
+        draft = if_known(valid_request, self._context, operation.id, **about, **{"from": stranger})
+        claimed = None if draft is None else self._sender.send(operation.id, draft)
+        if claimed is None or not claimed.succeeded or not number:
+            return
+        if kind is TICKET:
+            if was_listed is not None and self._listing_of(number) is None:
+                message = f"ticket {number} is listed no more for who reported it, since another "
+                message += "has reported the same transaction"
+                basis = fact_basis("v2.get-all-ticket-by-address")
+                exchanges = (made, was_listed, claimed)
+                finding = Finding(message, exchanges, "query.address", basis, cause="claimed")
+                self._findings[operation.id].append(finding)
+        elif kind.number(claimed) and kind.number(claimed) != number:
+            message = f"one deposit makes order {number!r}, and {kind.number(claimed)!r} for "
+            message += "another address"
+            self._finds_in(operation, message, (made, claimed), "orders.one-deposit", kind.place)
+
+    def _listing_of(self, number: str) -> Exchange | None:
+        """Return a list of the caller's tickets that has one of them."""
+        for status in FILTERS:
+            ours = if_known(valid_request, self._context, ids.TICKETS, filter=status)
+            listing = None if ours is None else self._sender.send(ids.TICKETS, ours)
+            if listing is not None and number in {each.number for each in entries([listing])}:
+                return listing
+        return None
+
+    def _of_another_chain(self, operation: Operation, kind: Submitted) -> None:
+        """Submit what has one hash on two chains: a fork has the transactions of before it, too."""
+        ends = [] if kind is V1_ORDER else _on_two_chains(self._context)
+        what = "on two chains"
+        made = list[Exchange]()
+        for number, route in enumerate((*ends, *ends[1:])):
+            spelled = fresh_hash(self._context, what if number < len(ends) else f"not {what}")
+            about = {"deposit": spelled, "route": route}
+            if kind is TICKET:
+                about = {"hash": spelled, "chain": route.source.chain}
+            draft = if_known(valid_request, self._context, operation.id, **about)
+            exchange = None if draft is None else self._sender.send(operation.id, draft)
+            if exchange is None:
+                return
+            made.append(exchange)
+        if len(made) < 3 or not (made[0].succeeded and made[2].succeeded):
+            return
+        first, second, _ = made
+        chains = " and on ".join(route.source.chain for route in ends)
+        message, fact = "", _NUMBERED[operation.id]
+        if second.refused and not is_busy(second):
+            message = f"a hash on {chains} is refused as the second ({in_words(second)})"
+            fact = "orders.one-deposit" if kind is ORDER else "v2.submit-ticket"
+        elif second.succeeded and kind.number(first) and kind.number(first) == kind.number(second):
+            message = f"{kind.submission}s of one hash on {chains} are both {kind.called} "
+            message += repr(kind.number(first))
+        if message:
+            self._finds_in(operation, message, (first, second), fact, kind.place)
 
     def _forms_of_submission(
         self, operation: Operation, kind: Submitted, accepted: Sequence[Exchange]
@@ -293,6 +364,23 @@ class RepeatedSubmissions(RepeatedAnswers):
             self._sender.send(operation.id, draft)
             for target in back:
                 self._ask(target, target.make())
+
+
+def _on_two_chains(context: RunContext) -> list[TokenRoute]:
+    """Return routes from two EVM chains, of which one is named as a fork of the other where there
+    are such; nothing where no two can be told.
+    """
+    routes = dict[str, TokenRoute]()
+    is_plain = plain_tokens(context)
+    for route in in_random_order(context, "of two chains", if_known(bridges, context) or ()):
+        if is_plain(route.source):
+            routes.setdefault(route.source.chain, route)
+    forks = [
+        [routes[chain], routes[fork]]
+        for chain, fork in permutations(routes, 2)
+        if fork.startswith(chain)
+    ]
+    return next(iter(forks), [*routes.values()][:2])
 
 
 def _ended_order(context: RunContext) -> Exchange | None:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from itertools import cycle, product
+from operator import itemgetter
 from typing import Any, TypeVar
 
 from mockserver.conformance.discovery import amounts
@@ -79,6 +80,8 @@ _NEXT_TO_NOTHING = "500"
 _LESS_THAN_A_DOLLAR, _FEW_DIGITS = Decimal("0.7"), 6
 # The digits of an amount that no service quotes, whatever the decimals.
 _FEW_UNITS = 3
+_LESS_THAN_ONE, _MORE_THAN_ONE = Decimal("0.9"), Decimal("1.1")
+_CHEAPEST = 3
 _MANY_COINS, _LARGE = Decimal(10), 1000
 _ALL_DIGITS = Decimal("1.0123456789012345678901234567")
 # Of the usual amounts: as much as others that are taken, in digits that a float or a cut loses.
@@ -335,11 +338,24 @@ class _EdgeCases:
             names = [each.name for each, words, *_ in edges if words == label]
             if field.name == self._context.draw(f"{self._operation.id} {label}").choice(names):
                 yield self._changed(draft, field, label, value, sound=False)
+        yield from self._amount_with_a_point(draft)
         roles = {field.role: field for field in self._operation.fields}
         for first, second in (("fromChain", "toChain"), ("fromTokenAddress", "toTokenAddress")):
             if first in roles and second in roles:
                 value = draft.part(roles[first].location).get(roles[first].name)
                 yield self._changed(draft, roles[second], f"as {first}", value, sound=False)
+
+    def _amount_with_a_point(self, draft: Draft) -> Iterator[EdgeCase]:
+        """Yield whole tokens as `100.0`, the same number of JSON as `100`."""
+        field = self._operation.amount
+        if field is None or "number" not in field.types or draft.body is None:
+            return
+        tokens = int(draft.body[field.name]) + 1
+        whole = draft.having(field.location, field.name, tokens)
+        case = self._signed(Edge(f"{field.name} with .0 behind it", sound=False), whole)
+        text = f'"{field.name}":{tokens}'.encode()
+        body = case.draft.sent_body.replace(text, text + b".0")
+        yield replace(case, draft=replace(case.draft, raw_body=body))
 
     def _combinations(self, base: Draft) -> Iterator[EdgeCase]:
         """Yield every combination of optional inputs, and of those with a choice of two."""
@@ -436,6 +452,10 @@ def _subjects(context: RunContext, operation_id: str, unasked: _Unasked) -> Iter
         coins = [route for route in _within_chains(context) if route.source.is_native]
         for route in in_random_order(context, "large calls", coins)[:1]:
             yield Edge(f"{_MANY_COINS} coins"), {"route": route, "tokens": _MANY_COINS}
+            if route.source.address.startswith("0x"):
+                spelled = f"0x{route.source.address[2:].swapcase()}"
+                about = {"route": route, "fromTokenAddress": spelled}
+                yield Edge("a coin in other letters", sound=False), about
     if operation_id in (ids.OF_CHAIN, ids.V1_TOKENS):
         inventory = inventory_of(context, operation_id.partition(".")[0])
         listed = set(map(requested_chain, context.successes(operation_id)))
@@ -449,7 +469,7 @@ def _pool_subjects(
     context: RunContext, operation_id: str, usual: TokenRoute | None, unasked: _Unasked
 ) -> Iterator[EdgeSubject]:
     """Yield each class of tokens or routes; of quotes, amounts that are next to nothing or huge."""
-    key, _, _ = POOLS[operation_id]
+    key, _, items = POOLS[operation_id]
     chosen = _chosen(context, operation_id)
     # Each route that is asked for an odd amount is asked for a usual one as well.
     routes = [route for _, route in chosen]
@@ -459,6 +479,11 @@ def _pool_subjects(
             about = {"route": route, "amount": _NEXT_TO_NOTHING}
             yield Edge(f"next to nothing of {label}"), about
     if operation_id in (ids.BRIDGE, ids.SWAP_QUOTE):
+        for route in _across(routes):
+            is_little = default_amount_of(context, route.source) <= 1
+            for tokens in (Decimal(1), _MORE_THAN_ONE if is_little else _LESS_THAN_ONE):
+                about = {"route": route, "tokens": tokens}
+                yield Edge(f"{tokens} tokens", sound=False), about
         yield from _large_amounts(context, operation_id, routes, usual, unasked)
         price = price_of(context, usual.source) if usual else None
         if price:
@@ -468,9 +493,14 @@ def _pool_subjects(
     yield from ((Edge(label, EdgeKind.ROUTE), {key: item, **turns(item)}) for label, item in chosen)
     if operation_id == ids.SWAP_QUOTE:
         # Mostly the usual swap is within a chain, where it costs no fees that could be compared.
-        across = (route for route in routes if not route.is_within_a_chain)
-        for route in sorted(across, key=lambda route: not is_stable(route.source))[:1]:
+        for route in _across(routes):
             yield Edge("between chains, once more", EdgeKind.ROUTE), {"route": route}
+        rates = [(rate, route) for route in items(context) if (rate := _rate(context, route))]
+        by_rate = (route for _, route in sorted(rates, key=itemgetter(0)))
+        # Few digits of a rate may be right for one token.
+        cheap = first_of_each(by_rate, lambda route: (route.source.symbol,), _CHEAPEST)
+        for label, route in cheap:
+            yield Edge(f"{label}, of the cheapest for the dearest", sound=False), {"route": route}
     if operation_id == ids.SWAP_QUOTE:
         for _, route in chosen[:_MOST_BACK]:
             # Both ways of a route, as of common ones of transfers: a service may have mixed up its
@@ -478,6 +508,20 @@ def _pool_subjects(
             label = f"back: {route.target.chain} to {route.source.chain}"
             back = TokenRoute(route.target, route.source)
             yield Edge(label, EdgeKind.ROUTE), {"route": back}
+
+
+def _across(routes: Iterable[TokenRoute]) -> list[TokenRoute]:
+    """Return a route between chains, of a stable coin where there is one; none without any."""
+    across = (route for route in routes if not route.is_within_a_chain)
+    return sorted(across, key=lambda route: not is_stable(route.source))[:1]
+
+
+def _rate(context: RunContext, route: TokenRoute) -> Decimal | None:
+    """Return how much of what is bought a token is worth by the prices that are known so far."""
+    v1 = {token.symbol: token for token in inventory_of(context, "v1").tokens}
+    ends = (v1.get(token.symbol, token) for token in (route.source, route.target))
+    source, target = (price_of(context, token) for token in ends)
+    return amounts.EXACT.divide(source, target) if source and target else None
 
 
 def _chosen(context: RunContext, operation_id: str) -> list[tuple[str, Any]]:

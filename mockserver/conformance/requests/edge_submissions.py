@@ -13,6 +13,7 @@ from mockserver.conformance.discovery.member_roles import folded
 from mockserver.conformance.discovery.token_routes import (
     TokenRoute,
     bridges,
+    default_amount_of,
     v1_bridges,
     v1_bridges_of,
     v1_tokens,
@@ -50,6 +51,9 @@ _FEE_LEVELS = (1, 5)
 _MORE = 3
 # Of what is quoted: less than fees and prices may take meanwhile.
 _LEAST_PERCENT = 90
+TOO_LITTLE = "too little to pay for its gas"
+# Of an amount that is worth about 100 USD.
+_HARDLY_ANYTHING = Decimal("0.0001")
 _HASH_FORMS = {
     form: frozenset(shipped_facts().names["words"][words])
     for form, words in (("in base58", "hashes-in-base58"), ("without 0x", "hashes-without-0x"))
@@ -101,6 +105,10 @@ def submissions(context: RunContext, operation_id: str) -> Iterator[EdgeSubject]
         yield Edge("without toChain"), about
         if rules := _rules_of_extra(context):
             yield Edge("extra with a least output", sound=False), {"extra": rules}
+        # Less than the gas of any chain costs, and more than a smallest unit.
+        usual = order_route(context)
+        little = default_amount_of(context, usual.source) * _HARDLY_ANYTHING
+        yield Edge(TOO_LITTLE, sound=False), {"tokens": little}
         label = "sourceCerts in upper-case hex"
         upper = _certificate(context, label).upper()
         yield Edge(label, EdgeKind.SAME_MEANING), {"sourceCerts": upper}

@@ -689,6 +689,20 @@ def test_what_is_submitted_beside_something_else_has_its_own_number(fault, words
     assert any(words in finding.message for _, _, finding in findings(fault, arm_writes=True))
 
 
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        deep("a-deposit-pays-each-who-claims-it", "for another address"),
+        deep("deposits-on-ethw-are-those-of-ethereum", "is refused as the second"),
+        deep("tickets-known-by-hash-alone", "of one hash on"),
+        deep("tickets-move-to-the-latest-reporter", "listed no more for who reported it"),
+    ],
+)
+def test_what_somebody_else_or_another_chain_submits_is_told_apart(fault, words):
+    """That of a healthy service is not blamed, as the variations below show."""
+    assert any(words in finding.message for _, _, finding in findings(fault, arm_writes=True))
+
+
 @pytest.mark.parametrize("fault", ["ticket-turns-its-order-back", deep("")])
 def test_an_order_that_has_ended_stays_where_a_ticket_is_about_its_deposit(fault):
     told = told_armed(fault, "success-has-a-hash")
