@@ -33,7 +33,7 @@ _SEQUENCE_COST, _SEQUENCE_COST_ARMED = 30, 70
 """How many requests a sequence of each flow takes, which is one without submissions."""
 MOST_READING = 1_000
 """How many requests a run sends by default that submits nothing, whatever it has to ask again."""
-MOST_EDGES = 760
+MOST_EDGES = 766
 """How many requests at the edges of inputs a run may add to its plan, where it has room."""
 
 

@@ -11,7 +11,6 @@ from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from itertools import cycle, product
-from operator import itemgetter
 from typing import Any, TypeVar
 
 from mockserver.conformance.discovery import amounts
@@ -81,7 +80,6 @@ _LESS_THAN_A_DOLLAR, _FEW_DIGITS = Decimal("0.7"), 6
 # The digits of an amount that no service quotes, whatever the decimals.
 _FEW_UNITS = 3
 _LESS_THAN_ONE, _MORE_THAN_ONE = Decimal("0.9"), Decimal("1.1")
-_CHEAPEST = 3
 _MANY_COINS, _LARGE = Decimal(10), 1000
 _ALL_DIGITS = Decimal("1.0123456789012345678901234567")
 # Of the usual amounts: as much as others that are taken, in digits that a float or a cut loses.
@@ -469,7 +467,7 @@ def _pool_subjects(
     context: RunContext, operation_id: str, usual: TokenRoute | None, unasked: _Unasked
 ) -> Iterator[EdgeSubject]:
     """Yield each class of tokens or routes; of quotes, amounts that are next to nothing or huge."""
-    key, _, items = POOLS[operation_id]
+    key, _, _ = POOLS[operation_id]
     chosen = _chosen(context, operation_id)
     # Each route that is asked for an odd amount is asked for a usual one as well.
     routes = [route for _, route in chosen]
@@ -495,12 +493,6 @@ def _pool_subjects(
         # Mostly the usual swap is within a chain, where it costs no fees that could be compared.
         for route in _across(routes):
             yield Edge("between chains, once more", EdgeKind.ROUTE), {"route": route}
-        rates = [(rate, route) for route in items(context) if (rate := _rate(context, route))]
-        by_rate = (route for _, route in sorted(rates, key=itemgetter(0)))
-        # Few digits of a rate may be right for one token.
-        cheap = first_of_each(by_rate, lambda route: (route.source.symbol,), _CHEAPEST)
-        for label, route in cheap:
-            yield Edge(f"{label}, of the cheapest for the dearest", sound=False), {"route": route}
     if operation_id == ids.SWAP_QUOTE:
         for _, route in chosen[:_MOST_BACK]:
             # Both ways of a route, as of common ones of transfers: a service may have mixed up its
@@ -514,14 +506,6 @@ def _across(routes: Iterable[TokenRoute]) -> list[TokenRoute]:
     """Return a route between chains, of a stable coin where there is one; none without any."""
     across = (route for route in routes if not route.is_within_a_chain)
     return sorted(across, key=lambda route: not is_stable(route.source))[:1]
-
-
-def _rate(context: RunContext, route: TokenRoute) -> Decimal | None:
-    """Return how much of what is bought a token is worth by the prices that are known so far."""
-    v1 = {token.symbol: token for token in inventory_of(context, "v1").tokens}
-    ends = (v1.get(token.symbol, token) for token in (route.source, route.target))
-    source, target = (price_of(context, token) for token in ends)
-    return amounts.EXACT.divide(source, target) if source and target else None
 
 
 def _chosen(context: RunContext, operation_id: str) -> list[tuple[str, Any]]:
