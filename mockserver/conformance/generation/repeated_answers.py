@@ -230,14 +230,15 @@ class RepeatedAnswers:
 
     def _finds_in(
         self,
-        operation: Operation,
+        operation_id: str,
         message: str,
         exchanges: Sequence[Exchange],
         fact: str,
         place: str = "HTTP status",
+        cause: str = "two at once",
     ) -> None:
-        finding = Finding(message, tuple(exchanges), place, fact_basis(fact), cause="two at once")
-        self._findings[operation.id].append(finding)
+        finding = Finding(message, tuple(exchanges), place, fact_basis(fact), cause=cause)
+        self._findings[operation_id].append(finding)
 
     def _finds(
         self,

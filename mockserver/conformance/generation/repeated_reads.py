@@ -8,7 +8,6 @@ from itertools import chain
 
 from mockserver.conformance.checks.http_protocol import wrong_headers
 from mockserver.conformance.checks.judged_exchanges import GATEWAY_STATUSES, in_words, request_key
-from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.checks.shared_probes import V2_LISTS
 from mockserver.conformance.checks.submission_timelines import is_over
 from mockserver.conformance.discovery import amounts
@@ -64,7 +63,7 @@ from mockserver.conformance.session.probe_names import EdgeKind
 from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import if_known
-from mockserver.contract import Operation, fact_basis, ids
+from mockserver.contract import Operation, ids
 from mockserver.jsontext import Json
 from mockserver.signing.developer_signatures import HEADERS
 
@@ -192,9 +191,9 @@ class RepeatedReads(KeptConnections, RepeatedHeads):
         for exchange in self._context.of(operation):
             for message, cause in wrong_headers(exchange):
                 first.setdefault(cause, (message, exchange))
-        for message, exchange in first.values():
+        for cause, (message, exchange) in first.items():
             if DELIVERY.has_sent(exchange):
-                self._finds_in_headers(operation, message, (exchange,), "http.headers")
+                self._finds_in_headers(operation, message, (exchange,), "http.headers", cause)
 
     def _begin(self) -> None:
         """Choose what is asked again, and ask each once more as it was."""
@@ -291,9 +290,8 @@ class RepeatedReads(KeptConnections, RepeatedHeads):
             stranger = strangers[0]
             message = "an address that begins and ends alike has the same balance, where another "
             message += "one has its own"
-            basis = fact_basis("v2.get-balance")
-            finding = Finding(message, (first, stranger, second), place, basis, cause="alike")
-            self._findings[operation.id].append(finding)
+            exchanges, fact = (first, stranger, second), "v2.get-balance"
+            self._finds_in(operation.id, message, exchanges, fact, place, "alike")
 
     def _maker(self, operation: Operation, exchange: Exchange) -> Callable[[], Draft]:
         request = exchange.request
@@ -596,12 +594,10 @@ class RepeatedReads(KeptConnections, RepeatedHeads):
         message: str,
         exchanges: Sequence[Exchange],
         fact: str = "delivery.caching",
+        cause: str = "kept",
     ) -> None:
-        basis = fact_basis(fact)
         self._touched.add(operation.id)
-        self._findings[operation.id].append(
-            Finding(message, tuple(exchanges), "HTTP headers", basis, cause="kept")
-        )
+        self._finds_in(operation.id, message, exchanges, fact, "HTTP headers", cause)
 
 
 def _without(headers: Mapping[str, Json], names: Collection[str]) -> dict[str, Json]:

@@ -6,7 +6,7 @@ from itertools import permutations
 
 from mockserver.conformance.checks.judged_exchanges import in_words, is_refused_now_and_then
 from mockserver.conformance.checks.lists import items_without_prices
-from mockserver.conformance.checks.rule import IN_ONE_FORM, Finding
+from mockserver.conformance.checks.rule import IN_ONE_FORM
 from mockserver.conformance.checks.submission_timelines import (
     ORDER,
     TICKET,
@@ -34,7 +34,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Answer, Exchange
 from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.verdict import if_known
-from mockserver.contract import Operation, fact_basis, ids, shipped_facts
+from mockserver.contract import Operation, ids, shipped_facts
 
 # How often an order or a ticket is looked up in a row: of four replicas of which one is behind, all
 # but one run in thirty meet it.
@@ -88,7 +88,7 @@ class RepeatedSubmissions(RepeatedAnswers):
                 message = (
                     f"one deposit that is submitted twice at the same time makes orders {made}"
                 )
-                self._finds_in(operation, message, pair, "orders.one-deposit", "data.id")
+                self._finds_in(operation.id, message, pair, "orders.one-deposit", "data.id")
             number = kind.number(other)
             if beside is not None and other.succeeded and number and number in numbers:
                 message = (
@@ -96,12 +96,12 @@ class RepeatedSubmissions(RepeatedAnswers):
                 )
                 first = next(each for each in accepted if kind.number(each) == number)
                 self._finds_in(
-                    operation, message, (first, other), _NUMBERED[operation.id], kind.place
+                    operation.id, message, (first, other), _NUMBERED[operation.id], kind.place
                 )
             for exchange in pair:
                 if exchange.answer.status == 500:
                     message = f"submitted twice at the same time: {in_words(exchange)}"
-                    self._finds_in(operation, message, (exchange,), "refusals.no-breakdown")
+                    self._finds_in(operation.id, message, (exchange,), "refusals.no-breakdown")
                     break
             if len(numbers) == 1:
                 self._claim_for_another(operation, kind, accepted[0], about)
@@ -131,14 +131,12 @@ class RepeatedSubmissions(RepeatedAnswers):
             if was_listed is not None and self._listing_of(number) is None:
                 message = f"ticket {number} is listed no more for who reported it, since another "
                 message += "has reported the same transaction"
-                basis = fact_basis("v2.get-all-ticket-by-address")
-                exchanges = (made, was_listed, claimed)
-                finding = Finding(message, exchanges, "query.address", basis, cause="claimed")
-                self._findings[operation.id].append(finding)
+                exchanges, fact = (made, was_listed, claimed), "v2.get-all-ticket-by-address"
+                self._finds_in(operation.id, message, exchanges, fact, "query.address", "claimed")
         elif kind.number(claimed) and kind.number(claimed) != number:
             message = f"one deposit makes order {number!r}, and {kind.number(claimed)!r} for "
             message += "another address"
-            self._finds_in(operation, message, (made, claimed), "orders.one-deposit", kind.place)
+            self._finds_in(operation.id, message, (made, claimed), "orders.one-deposit", kind.place)
 
     def _listing_of(self, number: str) -> Exchange | None:
         """Return a list of the caller's tickets that has one of them."""
@@ -176,7 +174,7 @@ class RepeatedSubmissions(RepeatedAnswers):
             message = f"{kind.submission}s of one hash on {chains} are both {kind.called} "
             message += repr(kind.number(first))
         if message:
-            self._finds_in(operation, message, (first, second), fact, kind.place)
+            self._finds_in(operation.id, message, (first, second), fact, kind.place)
 
     def _forms_of_submission(
         self, operation: Operation, kind: Submitted, accepted: Sequence[Exchange]
@@ -217,12 +215,13 @@ class RepeatedSubmissions(RepeatedAnswers):
                 plain = self._sender.send(operation.id, draft)
                 if plain is not None and plain.succeeded:
                     message = f"with {how}: the submission is refused ({in_words(exchange)})"
-                    basis = fact_basis("delivery.forms")
-                    finding = Finding(message, (plain, exchange), IN_ONE_FORM, basis, cause=how)
-                    self._findings[operation.id].append(finding)
+                    pair, fact = (plain, exchange), "delivery.forms"
+                    self._finds_in(operation.id, message, pair, fact, IN_ONE_FORM, how)
             elif exchange.succeeded and kind.number(exchange) in map(kind.number, accepted):
                 message = f"with {how}: it is answered as the one before, of another deposit"
-                self._finds_in(operation, message, (accepted[0], exchange), "order.id", "data.id")
+                self._finds_in(
+                    operation.id, message, (accepted[0], exchange), "order.id", "data.id"
+                )
         for early, made in asked_early:
             self._judge_asked_early(kind, early, made, newest)
         return newest
@@ -248,11 +247,9 @@ class RepeatedSubmissions(RepeatedAnswers):
             return
         message = f"a {kind.called} that was asked for before it was submitted stays unknown "
         message += f"({in_words(still)}), and one that was submitted later is known"
-        fact, exchanges = fact_basis(KNOWN_ONCE[kind.look_id]), (early, made, still)
+        fact, exchanges = KNOWN_ONCE[kind.look_id], (early, made, still)
         self._touched.add(kind.look_id)
-        self._findings[kind.look_id].append(
-            Finding(message, exchanges, kind.key, fact, cause="asked early")
-        )
+        self._finds_in(kind.look_id, message, exchanges, fact, kind.key, "asked early")
 
     def _report_for_another(self, operation: Operation) -> None:
         """Report for another address on the same connection, and see whether it becomes ours."""
@@ -261,18 +258,14 @@ class RepeatedSubmissions(RepeatedAnswers):
         about = {"from": stranger, _DEPOSIT[operation.id]: fresh_hash(self._context, what)}
         draft = if_known(valid_request, self._context, operation.id, **about)
         made = None if draft is None else self._sender.send(operation.id, draft)
-        for status in FILTERS if made is not None and made.succeeded else ():
-            ours = if_known(valid_request, self._context, ids.TICKETS, filter=status)
-            listing = None if ours is None else self._sender.send(ids.TICKETS, ours)
-            if listing is None or made is None:
-                return
-            if TICKET.number(made) in {entry.number for entry in entries([listing])}:
-                message = "a ticket that another address reports on a connection that is used"
-                message += " again is listed for the address before"
-                basis, place = fact_basis("v2.get-all-ticket-by-address"), "query.address"
-                finding = Finding(message, (made, listing), place, basis, cause="for another")
-                self._findings[operation.id].append(finding)
-                return
+        if made is None or not made.succeeded:
+            return
+        listing = self._listing_of(TICKET.number(made))
+        if listing is not None:
+            message = "a ticket that another address reports on a connection that is used"
+            message += " again is listed for the address before"
+            pair, fact = (made, listing), "v2.get-all-ticket-by-address"
+            self._finds_in(operation.id, message, pair, fact, "query.address", "for another")
 
     def _look_at(self, kind: Submitted, made: Exchange | None) -> Exchange | None:
         """Look up what was submitted just now; None where it was not accepted."""
@@ -287,8 +280,7 @@ class RepeatedSubmissions(RepeatedAnswers):
             message = f"what its own connection knows is refused on another ({in_words(there)})"
             fact, operation = KNOWN_ONCE[kind.look_id], here.operation
             self._touched.add(operation.id)
-            finding = Finding(message, (here, there), "", fact_basis(fact), cause="elsewhere")
-            self._findings[operation.id].append(finding)
+            self._finds_in(operation.id, message, (here, there), fact, "", "elsewhere")
 
     def _look_after_its_ticket(self, made: Exchange, ticket: Exchange) -> None:
         """Look up an order that had come to its end before its deposit was reported."""
@@ -302,11 +294,9 @@ class RepeatedSubmissions(RepeatedAnswers):
             message = f"{change.name} of an order that had ended is {change.now!r}, and was "
             message += f"{change.was!r} until a ticket was submitted about its deposit"
             place, cause = f"data.{change.name}", "ticket about an order"
-            finding = Finding(
-                message, (looks[-1], ticket, now), place, fact_basis("orders.final"), cause=cause
-            )
+            exchanges = (looks[-1], ticket, now)
             self._touched.add(ORDER.look_id)
-            self._findings[ORDER.look_id].append(finding)
+            self._finds_in(ORDER.look_id, message, exchanges, "orders.final", place, cause)
             return
 
     def _look_often(self, kind: Submitted, made: Exchange) -> None:

@@ -493,7 +493,6 @@ def _pool_subjects(
         # Mostly the usual swap is within a chain, where it costs no fees that could be compared.
         for route in _across(routes):
             yield Edge("between chains, once more", EdgeKind.ROUTE), {"route": route}
-    if operation_id == ids.SWAP_QUOTE:
         for _, route in chosen[:_MOST_BACK]:
             # Both ways of a route, as of common ones of transfers: a service may have mixed up its
             # ends.

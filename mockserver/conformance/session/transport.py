@@ -263,11 +263,7 @@ class Transport(AbstractContextManager["Transport"]):
             self._open[row.connection] = ""
             row.connection.sendall(row.packet())
         connection, is_last = row.connection, request is row.requests[-1]
-
-        def receive() -> bytes:
-            connection.settimeout(_left_s(due_ms))
-            return connection.recv(_PART)
-
+        receive = partial(_received, connection, due_ms)
         read_answer(answer, receive, request.method, self._limits.most_bytes, row.behind)
         if is_last and answer.stays_open:
             connection.settimeout(_SOON_MS / 1000)
@@ -290,41 +286,38 @@ class Transport(AbstractContextManager["Transport"]):
     ) -> Answer:
         began = self._ticks()
         within_ms = min(most_ms or self._limits.request_ms, self.left_ms)
-        partial, trouble, reason = PartialAnswer(), None, ""
+        answer, trouble, reason = PartialAnswer(), None, ""
         try:
-            due_ms = ticks_ms() + within_ms
-            if fetch is None:
-                self._fetch(partial, base, request, due_ms, ready)
-            else:
-                fetch(partial, due_ms)
+            fetch = fetch or partial(self._fetch, base=base, request=request, ready=ready)
+            fetch(answer, ticks_ms() + within_ms)
         except OtherwisePacked as error:
             trouble, reason = NoAnswer.BROKEN_HTTP, str(error)
         except BrokenHttp as error:
             # What cannot be read as an answer is none, wherever its first fault is.
-            partial, trouble, reason = PartialAnswer(), NoAnswer.BROKEN_HTTP, str(error)
+            answer, trouble, reason = PartialAnswer(), NoAnswer.BROKEN_HTTP, str(error)
         except TooLarge as error:
-            del partial.body[min(self._limits.most_bytes, _BEGINNING) :]
+            del answer.body[min(self._limits.most_bytes, _BEGINNING) :]
             trouble, reason = NoAnswer.TOO_LARGE, str(error)
         except _NotConnected as error:
             trouble, reason = NoAnswer.UNREACHABLE, str(error)
         except TimeoutError:
-            what = "the head" if not partial.status else "the end of the answer"
+            what = "the head" if not answer.status else "the end of the answer"
             trouble = NoAnswer.TIMED_OUT
             reason = f"no answer within {within_ms / 1000:g} s: {what} did not come"
         except ssl.SSLError as error:
             trouble, reason = NoAnswer.TLS, _reason(error)
         except (EndsEarly, OSError) as error:
             trouble, reason = NoAnswer.CUT, _reason(error)
-        now, body, reason = self._ticks(), bytes(partial.body), reason or partial.note
+        now, body, reason = self._ticks(), bytes(answer.body), reason or answer.note
         came = now - (self._began or now)
-        return Answer(partial.status, partial.headers, body, now - began, trouble, reason, came)
+        return Answer(answer.status, answer.headers, body, now - began, trouble, reason, came)
 
     def _fetch(
         self,
-        partial: PartialAnswer,
+        answer: PartialAnswer,
+        due_ms: int,
         base: str,
         request: Request,
-        due_ms: int,
         ready: Barrier | None = None,
     ) -> None:
         """Send a request, and read its answer until `due_ms` of the steady clock.
@@ -351,13 +344,9 @@ class Transport(AbstractContextManager["Transport"]):
             with suppress(BrokenPipeError, ConnectionResetError):
                 connection.settimeout(_left_s(due_ms))
                 connection.sendall(head + _body_of(request))
-
-            def receive() -> bytes:
-                connection.settimeout(_left_s(due_ms))
-                return connection.recv(_PART)
-
-            read_answer(partial, receive, request.method, self._limits.most_bytes)
-            stays_open = self._is_kept and partial.stays_open
+            receive = partial(_received, connection, due_ms)
+            read_answer(answer, receive, request.method, self._limits.most_bytes)
+            stays_open = self._is_kept and answer.stays_open
         finally:
             if not stays_open:
                 self._end(connection)
@@ -427,6 +416,12 @@ class _Row:
 
 class _NotConnected(Exception):
     """There is no connection, and why."""
+
+
+def _received(connection: socket.socket, due_ms: int) -> bytes:
+    """Return the next bytes, none at the end. Raises `TimeoutError`, and what sockets raise."""
+    connection.settimeout(_left_s(due_ms))
+    return connection.recv(_PART)
 
 
 def _left_s(due_ms: int) -> float:
