@@ -15,7 +15,7 @@ _ABSOLUTE = "the whole address as its target"
 _APPLICATION = "all types of applications accepted"
 _OTHER_COPY = '"never-sent-by-this-service"'
 # Inputs of no operation: in forms, and with characters, that are seen less often.
-_FURTHER = ("token=a==", "empty=", "flag", "note=O'Neil%3B%20%3Cselect%3E%2050%25%20or%20%22all%22")
+_FURTHER = ("mark=a==", "empty=", "flag", "note=O'Neil%3B%20%3Cselect%3E%2050%25%20or%20%22all%22")
 _MOST_COOKIES = 1000
 _MAX_AGE = re.compile(r"(?:s-maxage|max-age)\s*=\s*\"?(\d{1,12})", re.IGNORECASE)
 _SECONDS = re.compile(r"\d{1,12}", re.ASCII)
