@@ -41,12 +41,17 @@ MOST_CELLS = 1_400
 """How many requests for each token on each chain a run may add with more examples."""
 # The operations that are asked for each token: quotes, calls, prices, balances, orders.
 _WITH_CELLS = 8
+MOST_FURTHER_VALUES = 800
+"""How many requests with further values of an input a run may add with more examples."""
+# The reading operations that have inputs.
+_WITH_INPUTS = 13
 USUAL_CELLS, MOST_USUAL_CELLS = 16, 48
 """How many tokens of chains a reading operation is asked for besides, where there is room: before
 and behind requests beyond the bounds of inputs.
 """
 CELLS_AN_EXAMPLE = 8
-"""How many further tokens of chains each example beyond the usual ones reaches, for an operation.
+"""How many further tokens of chains each example beyond the usual ones reaches, for an operation,
+and how many further values of its inputs.
 
 A service with eighty tokens on its chains has them all asked for with twelve examples.
 """
@@ -122,7 +127,13 @@ class Options:
     @property
     def most_edges(self) -> int:
         """How many requests at the edges of inputs are sent, with those for each token."""
-        return MOST_EDGES + min(MOST_CELLS, self.most_cells * _WITH_CELLS)
+        cells = min(MOST_CELLS, self.most_cells * _WITH_CELLS)
+        return MOST_EDGES + cells + self.most_further_values
+
+    @property
+    def most_further_values(self) -> int:
+        """How many requests are sent with values that no usual edge case of an input has."""
+        return min(MOST_FURTHER_VALUES, self.most_cells * _WITH_INPUTS)
 
     @property
     def for_sequences(self) -> int:

@@ -8,7 +8,9 @@ from urllib.request import urlopen
 import pytest
 
 from mockserver.conformance import run
+from mockserver.conformance.generation.constraints import parts_of
 from mockserver.conformance.report.coverage import coverage_of
+from mockserver.conformance.requests.edge_cases import inputs
 from mockserver.conformance.verdict import Verdict
 from mockserver.testing import running
 from tests.blind.counting import NAMED
@@ -163,6 +165,42 @@ def test_each_bound_of_an_input_is_passed_by_a_request(edges_of):
     unbroken = coverage_of(result).keywords.unbroken
     bounds = [name for name in unbroken if not name.endswith(("/type", "/required"))]
     assert [name for name in bounds if name.partition("/")[0] not in submitted] == []
+
+
+def _texts_tried(**options):
+    """Return the texts that each input of reading operations was sent as, by its place."""
+    with running(clock="frozen", refusals="allow") as mock:
+        result, found = told(mock.url, only=("no-server-error",), **options)
+    assert found == set()
+    texts = {
+        (operation.id, field.location, field.name): set()
+        for operation in result.contract
+        for field in inputs(operation)
+        if not operation.writes and "string" in field.types and not field.values
+    }
+    for exchange in result.exchanges:
+        for location, parts in parts_of(exchange.request).items():
+            for name, value in parts.items():
+                texts.get((exchange.operation.id, location, name), set()).add(str(value))
+    return {place: sent for place, sent in texts.items() if place[1] != "headers"}
+
+
+def test_more_examples_try_each_text_with_what_few_inputs_are_tried_with_by_default():
+    usual, more = _texts_tried(), _texts_tried(examples=25)
+    hostile = {
+        "long": lambda text: len(text) > 4000,
+        "with control characters": lambda text: any(ord(letter) < 32 for letter in text),
+        "not ASCII": lambda text: not text.isascii(),
+        "with a quotation mark": lambda text: "'" in text,
+    }
+    for name, is_so in hostile.items():
+        tried = [
+            {place for place in texts if any(map(is_so, texts[place]))} for texts in (usual, more)
+        ]
+        assert tried[0] < tried[1] == more.keys(), name
+    for name in ("symbol", "fromChain", "toChain"):
+        texts = more["v2.getBridgeQuote", "query", name]
+        assert all(any(map(is_so, texts)) for is_so in (str.islower, str.isupper, str.istitle))
 
 
 def test_a_service_that_fails_beyond_a_bound_alone_is_told():

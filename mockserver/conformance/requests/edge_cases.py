@@ -65,6 +65,7 @@ from mockserver.jsontext import Json, Schema
 from mockserver.signing.developer_signatures import HEADERS
 
 _T = TypeVar("_T")
+_DoubtfulEdge = tuple[Field, str, Json]
 _MANY_DIGITS, _LONGER, _MOST_BACK = (33, 43), 400, 3
 # Quotes of the same tokens were asked with all of them; their calls are asked with some.
 _NOT_FOR_CALLS = tuple(f"of {digits} digits" for digits in (3, 18, 23, 31, 60))
@@ -129,6 +130,17 @@ def each_cell(context: RunContext, operation: Operation) -> tuple[Iterator[EdgeC
     with suppress(NotRun, Inconclusive):
         cells = list(_cells(context, operation))
     return _EdgeCases(context, operation).about_each(cells), len(cells)
+
+
+def further_values(context: RunContext, operation: Operation) -> tuple[EdgeCase, ...]:
+    """Return the usual request with each input at further edges, which a service may refuse.
+
+    First come what edge cases try on one input alone, on the others, then what they try on none;
+    the seed chooses the order.
+    """
+    draft = None if operation.writes else plain_or_unknown(context, operation)
+    cases = _EdgeCases(context, operation)
+    return () if draft is None else tuple(cases.further_values(draft))
 
 
 def beyond_bounds(context: RunContext, operation: Operation) -> Iterator[EdgeCase]:
@@ -327,14 +339,9 @@ class _EdgeCases:
 
         What may be tried on several inputs is tried on one of them, which the seed chooses.
         """
-        edges = [
-            (field, *edge)
-            for field in inputs(self._operation)
-            for edge in at_edges(field, draft, self._context, right_ones=False)
-        ]
-        for field, label, value, _ in edges:
-            names = [each.name for each, words, *_ in edges if words == label]
-            if field.name == self._context.draw(f"{self._operation.id} {label}").choice(names):
+        edges = self._doubtful_edges(draft)
+        for field, label, value in edges:
+            if self._is_tried(field, label, edges):
                 yield self._changed(draft, field, label, value, sound=False)
         yield from self._amount_with_a_point(draft)
         roles = {field.role: field for field in self._operation.fields}
@@ -342,6 +349,28 @@ class _EdgeCases:
             if first in roles and second in roles:
                 value = draft.part(roles[first].location).get(roles[first].name)
                 yield self._changed(draft, roles[second], f"as {first}", value, sound=False)
+
+    def further_values(self, draft: Draft) -> Iterator[EdgeCase]:
+        usual, further = self._doubtful_edges(draft), self._doubtful_edges(draft, further=True)
+        others = [edge for edge in usual if not self._is_tried(*edge[:2], usual)]
+        for edges in (others, further):
+            what = f"further values of {self._operation.id}"
+            for field, label, value in in_random_order(self._context, what, edges):
+                yield self._changed(draft, field, label, value, sound=False)
+
+    def _doubtful_edges(self, draft: Draft, *, further: bool = False) -> list[_DoubtfulEdge]:
+        return [
+            (field, label, value)
+            for field in inputs(self._operation)
+            for label, value, _ in at_edges(
+                field, draft, self._context, right_ones=False, further=further
+            )
+        ]
+
+    def _is_tried(self, field: Field, label: str, edges: Iterable[_DoubtfulEdge]) -> bool:
+        names = [each.name for each, words, _ in edges if words == label]
+        chosen = self._context.draw(f"{self._operation.id} {label}").choice(names)
+        return field.name == chosen
 
     def _amount_with_a_point(self, draft: Draft) -> Iterator[EdgeCase]:
         """Yield whole tokens as `100.0`, the same number of JSON as `100`."""

@@ -67,6 +67,7 @@ class InputValue:
     fact: Basis | None
     words: str = ""
     right: bool = False
+    further: bool = False
     same: bool = False
     says: str = ""
     by: str = ""
@@ -105,7 +106,7 @@ def kinds_of(field: Field) -> Iterator[str]:
 
 
 def at_edges(
-    field: Field, draft: Draft, context: RunContext, *, right_ones: bool
+    field: Field, draft: Draft, context: RunContext, *, right_ones: bool, further: bool = False
 ) -> Iterator[tuple[str, Json, InputValue | None]]:
     """Yield the values that edge cases try an input with, each with its words and its row.
 
@@ -116,7 +117,8 @@ def at_edges(
     kinds = frozenset(() if listed else kinds_of(field))
     right = draft.part(field.location).get(field.name, "")
     for variation in VARIATIONS.values():
-        if variation.edges & kinds and variation.right == right_ones:
+        is_wanted = (variation.right, variation.further) == (right_ones, further)
+        if variation.edges & kinds and is_wanted:
             with suppress(NotRun):
                 for words, value in variation.values(right, context):
                     yield words, value, variation
@@ -233,6 +235,8 @@ _VALUES: Mapping[str, MakeValue] = {
     "lower-case hex": lambda value, _, __: f"0x{_hex_digits(value).lower()}",
     "without 0x": lambda value, _, __: _hex_digits(value),
     "lower case": lambda value, _, __: str(value).lower(),
+    "upper case": lambda value, _, __: str(value).upper(),
+    "capitalized": lambda value, _, __: str(value).capitalize(),
     "other decimals": lambda value, _, __: "7" if str(value) != "7" else "9",
 }
 
@@ -244,7 +248,16 @@ def variations_of(document: Document) -> dict[str, InputValue]:
 
 def _variation(row: Mapping[str, Any]) -> InputValue:
     """Return a row of the table. Raises `UnknownTableName`."""
-    plain_ones = {"words", "right", "same", "says", "by", "also", "as-meant"} & row.keys()
+    plain_ones = {
+        "words",
+        "right",
+        "further",
+        "same",
+        "says",
+        "by",
+        "also",
+        "as-meant",
+    } & row.keys()
     return InputValue(
         puts=tuple(row.get("each", [row["put"]] if "put" in row else ())),
         make=look_up(_VALUES, row["value"]) if "value" in row else None,

@@ -25,6 +25,7 @@ from mockserver.conformance.requests.edge_cases import (
     beyond_bounds,
     each_cell,
     edge_cases_of,
+    further_values,
 )
 from mockserver.conformance.requests.edge_follow_ups import called_for
 from mockserver.conformance.requests.late_answer_retries import FEWEST_ROUNDS, ROUNDS, suspects
@@ -252,6 +253,7 @@ def at_edges(session: Session, options: Options, kept: int, within: Collection[s
     kept += min(sequences, left // 2)
     kept_writes = min(submitted, transport.writes_left // 2)
     columns, cells = list[Sequence[EdgeCase]](), list[Iterator[EdgeCase]]()
+    most_values, values = options.most_further_values, list[Sequence[EdgeCase]]()
     for operation in served:
         if operation.id in within and operation.writes and not options.arming.writes:
             for case in edge_cases_of(context, operation):
@@ -260,16 +262,23 @@ def at_edges(session: Session, options: Options, kept: int, within: Collection[s
             columns.append(edge_cases_of(context, operation))
             most = options.most_cells + (0 if operation.writes else MOST_USUAL_CELLS)
             cells.append(_cells(context, operation, most))
+            values.append(further_values(context, operation) if most_values else ())
     in_turn = _in_turn(columns)
     asked = {_asked(exchange.request) for exchange in context.exchanges}
-    new = (case for case in in_turn if case.edge.kind not in _ONCE or _is_new(case, context, asked))
+
+    def unasked(cases: Iterable[EdgeCase]) -> Iterator[EdgeCase]:
+        return (
+            case for case in cases if case.edge.kind not in _ONCE or _is_new(case, context, asked)
+        )
+
     # Behind the others, which show what no request was beyond.
     chosen = (operation for operation in served if operation.id in within)
     bounds = zip_longest(*(beyond_bounds(context, operation) for operation in chosen))
     first_cells = _in_turn(islice(column, USUAL_CELLS) for column in cells)
     beyond = filter(None, chain.from_iterable(bounds))
     sent = 0
-    for case in chain(new, first_cells, beyond, _in_turn(cells)):
+    further = islice(unasked(_in_turn(values)), most_values)
+    for case in chain(unasked(in_turn), first_cells, beyond, further, _in_turn(cells)):
         writes = context.contract.operation(case.operation_id).writes
         if sent >= options.most_edges:
             reason = f"{options.most_edges} requests with edge cases of inputs were sent before it"
