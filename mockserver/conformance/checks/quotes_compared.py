@@ -236,8 +236,8 @@ def swap_follows_prices(context: RunContext, quote: AnsweredQuote) -> Findings:
     is_one_price = source_price == target_price and not (is_stable(source) and is_stable(target))
     required_members.skip_unless(not is_one_price)
     # What is less than a smallest unit is not paid, which is much of a token without decimals.
-    unit = Decimal(1).scaleb(-quote.decimals)
-    fits = any(amounts.within(paid, fair, _PRICE_FACTOR) for paid in (got, got + unit))
+    before_rounding = min(max(got, fair), got + Decimal(1).scaleb(-quote.decimals))
+    fits = amounts.within(before_rounding, fair, _PRICE_FACTOR)
     if not fits and not _explained_by_price_impact(quote, fair):
         put, paid = f"{quote.put:.6g} {source.symbol}", f"{got or 0:.6g} {target.symbol}"
         pay = f"{put} at {source_price} USD pay {paid}"
