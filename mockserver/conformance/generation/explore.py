@@ -243,10 +243,10 @@ class _Exploration:
         """
         context, exchange = self._session.context, None
 
-        def send(draft: Draft, form: str) -> Exchange | None:
+        def send(draft: Draft, form: str, further: int = 0) -> Exchange | None:
             if again:
                 return self._sender.send(self._operation.id, draft)
-            new = self._sender.count < most
+            new = self._sender.count < most + further
             return self._sender.send_once(self._operation, draft, form, new=new)
 
         first = send(case.draft, "")
@@ -260,7 +260,17 @@ class _Exploration:
         problems = [*self._problems_alone(case, first)]
         if exchange is not None:
             problems += self._problems_alone(case, exchange)
-            problems += related_problems(relation, context, first, exchange)
+            related = [*related_problems(relation, context, first, exchange)]
+            afterwards = None
+            if related and relation.is_same:
+                # Whatever is found has this behind it, so that the same is found again.
+                afterwards = send(case.draft, "afterwards", further=most)
+            if afterwards is not None:
+                # What the first request is answered as well by now has moved meanwhile.
+                now = related_problems(relation, context, first, afterwards)
+                moved = {problem.key for problem in now}
+                related = [problem for problem in related if problem.key not in moved]
+            problems += related
         return problems
 
     def _shrunk(

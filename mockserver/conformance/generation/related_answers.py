@@ -61,6 +61,11 @@ class Relation:
     make: Callable[[RunContext, Exchange, Draft], Draft | None]
     judge: Callable[[RunContext, Exchange, Exchange, str], Iterator[Finding]]
 
+    @property
+    def is_same(self) -> bool:
+        """Whether the answer has to be the same."""
+        return self.rule == _SAME
+
     def second_draft(self, context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
         """Return what to send after a request that was answered with success, signed anew."""
         changed = if_known(self.make, context, first, draft)

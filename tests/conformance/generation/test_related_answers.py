@@ -5,6 +5,7 @@ import pytest
 from mockserver import contract as contracts
 from mockserver.conformance.generation.explore import explore
 from mockserver.conformance.generation.related_answers import relations_of
+from mockserver.conformance.verdict import Verdict
 from tests.blind.edits import at, drop, put, times, when
 from tests.blind.rows import Row
 from tests.blind.serve import blind_service
@@ -77,6 +78,21 @@ def test_each_relation_is_tried_below():
 def test_a_healthy_service_keeps_every_relation(operation_id):
     with blind_service() as url:
         assert not [cause for cause in problems(url, operation_id) if cause.startswith("related")]
+
+
+def test_an_answer_that_moves_now_and_then_contradicts_none_before():
+    def moves(call, answer):
+        put("data.balance", str(call.nth // 7))(call, answer)
+
+    moving = Row("odd", (BALANCE,), "a balance that moves", "2.3", after=moves)
+    some = options(examples=80, generated_for=(BALANCE,))
+    with blind_service(rows=[moving]) as url, session_with(url, some) as one:
+        [outcome] = explore(one.session, one.options)
+        shown = {
+            each.data.get("balance") for each in one.session.context.exchanges if each.succeeded
+        }
+    assert len(shown) > 5
+    assert outcome.verdict is Verdict.HOLDS, outcome
 
 
 @pytest.mark.parametrize("words", ROWS)
