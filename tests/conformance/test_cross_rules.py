@@ -160,8 +160,7 @@ def test_a_swap_that_pays_nothing_is_told(times, verdict):
 def test_a_swap_whose_output_is_cut_to_one_smallest_unit_is_not_blamed():
     # With this seed it is asked for what one and a third of them would be a fair output of.
     with running(clock="frozen", refusals="allow") as mock:
-        options = {"only": "swap-follows-prices", "examples": 0, "delivery": False}
-        result = run(mock.url, seed=54, **options)
+        result = run(mock.url, seed=54, only="swap-follows-prices", examples=0, delivery=False)
     swaps = [one for one in result.exchanges if one.operation.id == SWAP_QUOTE and one.succeeded]
     assert "1" in {one.data["outAmount"] for one in swaps}
     assert {one.verdict for one in result.outcomes} == {Verdict.HOLDS}

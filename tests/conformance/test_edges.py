@@ -172,7 +172,7 @@ def _texts_tried(**options):
     with running(clock="frozen", refusals="allow") as mock:
         result, found = told(mock.url, only=("no-server-error",), **options)
     assert found == set()
-    texts = {
+    texts: dict[tuple[str, str, str], set[str]] = {
         (operation.id, field.location, field.name): set()
         for operation in result.contract
         for field in inputs(operation)
