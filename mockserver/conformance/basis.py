@@ -61,8 +61,7 @@ def basis_at(
     What stands inside something observed or assumed is no more than that itself. A documented basis
     has the text of its fact, any other one `says`.
     """
-    basis = basis_along(_schema(operation, side), path)
-    return stated(basis, operation, side, what, says)
+    return stated(basis_along(_schema(operation, side), path), operation, side, what, says)
 
 
 def _schema(operation: Operation, side: str) -> Schema:
@@ -75,8 +74,7 @@ def stated(
     """Return a basis with what it says: that of its fact, where it is documented."""
     if basis.kind is not BasisKind.DOCUMENTED:
         return replace(basis, says=says)
-    fact = shipped_facts().behind(operation.id, side, *what)
-    if fact is not None:
+    if fact := shipped_facts().behind(operation.id, side, *what):
         return fact.basis
     # A contract of the user's own may have more than the shipped register of facts.
     section = basis.section or operation.section or operation.generation.section

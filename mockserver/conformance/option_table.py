@@ -99,8 +99,7 @@ def _option(row: Mapping[str, Any]) -> Option:
     for reason in row.get("absent", ()):
         reasons |= _TABLE["absences"][reason] if isinstance(reason, str) else reason
     values = {name: value for name, value in row.items() if name not in ("group", "absent")}
-    words = tuple(row.get("words", ()))
-    return Option(**{**values, "words": words, "absent": reasons})
+    return Option(**{**values, "words": tuple(row.get("words", ())), "absent": reasons})
 
 
 def _rows(*groups: str) -> tuple[Option, ...]:
@@ -170,20 +169,23 @@ def _row(row: Option) -> tuple[str, ...]:
     return (row.described, *cells, where)
 
 
+_PREFIXES: Mapping[Form, str] = {
+    "command": "--",
+    "pytest": "--crosschain-mock-",
+    "ini": "crosschain_mock_",
+}
+
+
 def written(row: Option, form: Form) -> str:
     """Return an option as it is written in a form; empty where the form does not have it."""
-    name = row.in_form(form)
-    if not name:
-        return ""
-    if form == "command" and row.kind == "address":
+    name, of_command = row.in_form(form), form == "command"
+    if not name or (of_command and row.kind == "address"):
         return name.upper()
-    if form == "command" and row.rare:
+    if of_command and row.rare:
         return f"--set {name}"
-    if form == "command" and row.kind == "switch":
+    if of_command and row.kind == "switch":
         return f"--{name}`, `--no-{name}"
-    return {"command": "--", "pytest": "--crosschain-mock-", "ini": "crosschain_mock_"}.get(
-        form, ""
-    ) + name
+    return f"{_PREFIXES.get(form, '')}{name}"
 
 
 def _reasons(rows: tuple[Option, ...]) -> Iterator[tuple[str, ...]]:

@@ -24,7 +24,7 @@ from mockserver.conformance.discovery.token_routes import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
+from mockserver.conformance.verdict import Inconclusive, NotApplicable, needed
 from mockserver.contract import Operation, ids
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
@@ -172,9 +172,7 @@ def known_chains(context: RunContext) -> dict[str, ListedChain]:
 def named_quote(context: RunContext, probe: str) -> AnsweredQuote:
     """Return the quote of a probe. Raises `NotRun` or `Inconclusive` where there is none."""
     quote = quote_of(context, context.require_success(probe))
-    if quote is None:
-        raise NotRun(f"what {probe} requested is not in the lists with its decimals")
-    return quote
+    return needed(quote, f"what {probe} requested is not in the lists with its decimals")
 
 
 def out_of(quote: AnsweredQuote) -> Decimal:
@@ -246,8 +244,7 @@ def echoed(
 
 def power_of_ten(first: Decimal, second: Decimal) -> int:
     """Return how many powers of ten a number is from another one, rounded; 0 where it is near."""
-    share = amounts.ratio(first, second)
-    if share is None:
+    if (share := amounts.ratio(first, second)) is None:
         return 0
     return (share * Decimal(3)).adjusted() if share >= 1 else -((1 / share) * Decimal(3)).adjusted()
 

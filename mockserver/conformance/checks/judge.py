@@ -80,8 +80,7 @@ def placed(finding: Finding) -> Finding:
     """
     if not finding.exchanges or not finding.place.startswith("data."):
         return finding
-    data = finding.exchanges[-1].member("data")
-    place = finding.place
+    data, place = finding.exchanges[-1].member("data"), finding.place
     for name in _LISTS:
         if place.startswith(name) and not _is_there(data, name[5:-2]):
             return replace(finding, place=f"data{list_place(data)}{place.removeprefix(name)}")

@@ -101,8 +101,7 @@ def is_named(exchange: Exchange, member: str) -> Findings:
 
 def sent(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
     """Return every exchange of an operation. Raises `NotRun` where there is none."""
-    exchanges = context.of(operation)
-    if exchanges:
+    if exchanges := context.of(operation):
         return exchanges
     mine = [probe for probe in context.unsent_probes if probe.operation_id == operation.id]
     raise context.not_sent(*mine, otherwise=f"no request for {operation.id} was sent")
@@ -207,8 +206,7 @@ def check_still_offered(context: RunContext, *chains: str, generation: str = "v2
 
     A chain may be suspended for hours or days (section 1).
     """
-    listed = last_chains(context, generation)
-    if listed is None:
+    if (listed := last_chains(context, generation)) is None:
         raise Inconclusive("no second look at the list of chains came, so it may be suspended")
     offered = {folded(name) for chain in listed if chain.offered for name in chain.names}
     for chain in chains:

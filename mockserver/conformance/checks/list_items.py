@@ -285,8 +285,7 @@ def _have_one_form(context: RunContext, operation: Operation, lists: ProbeNames)
                 exchange, value = odd[0]
                 having = f"{_kind(value)} where the others have {kind}"
                 message = f"{len(odd)} of {len(members)} items have {having}"
-                cause = f"another type, {_kind(value)}"
-                yield Finding(message, (exchange,), place, cause=cause)
+                yield Finding(message, (exchange,), place, cause=f"another type, {_kind(value)}")
             items = [(exchange, value) for exchange, value in members if isinstance(value, Mapping)]
             if place[-1] in "]*" and len(items) >= _FEWEST_ITEMS:
                 yield from _lacking(place, items, varying)

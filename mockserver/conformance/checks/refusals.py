@@ -156,14 +156,9 @@ def _taken(context: RunContext, case: NegativeCase, exchange: Exchange) -> Findi
         # A list without items is a way of refusing.
         basis = fact_basis("inputs.listed")
     what = case.problem if case.kind is MistakeKind.MISSING else f"{case.place} is {case.problem}"
-    yield Finding(
-        f"{what}, and the answer is a success",
-        (*context.sent(plain_probe(exchange.operation)), exchange),
-        case.place,
-        basis,
-        cause=case.words,
-        should_refuse=True,
-    )
+    message = f"{what}, and the answer is a success"
+    exchanges = (*context.sent(plain_probe(exchange.operation)), exchange)
+    yield Finding(message, exchanges, case.place, basis, cause=case.words, should_refuse=True)
 
 
 def _basis(negative: NegativeCase, exchange: Exchange) -> Basis | None:

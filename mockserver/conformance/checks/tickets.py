@@ -296,8 +296,7 @@ def unlike(listed: TicketEntry, check: Exchange) -> Findings:
         here, there = check.data.get(name), listed.item.get(name)
         if name in check.data and name in listed.item and here != there:
             apart = f"{str(here)[:60]!r} in checkTicket, {str(there)[:60]!r} in the list"
-            message = f"{name} is {apart}"
-            yield Finding(message, (listed.exchange, check), f"data.{name}")
+            yield Finding(f"{name} is {apart}", (listed.exchange, check), f"data.{name}")
 
 
 def lists_of_tickets(context: RunContext, _: Operation) -> list[Exchange]:

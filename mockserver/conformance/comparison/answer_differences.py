@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from decimal import Decimal
 from enum import StrEnum
-from itertools import combinations
+from itertools import chain, combinations
 
 from mockserver import jsontext
 from mockserver.conformance.comparison.value_differences import (
@@ -258,8 +258,7 @@ def matched(
     that name each of them and find most of them on the other side, never by their position;
     `usable` tells which members may be among them. Others are compared as they are.
     """
-    names = _naming(left, right, usable)
-    if names is None:
+    if (names := _naming(left, right, usable)) is None:
         yield from _matched_as_counts(left, right)
         return
     mine = {_key(item, names): item for item in left}
@@ -284,18 +283,17 @@ def _naming(
     together = _MOST_TOGETHER if len(every) < _LONG else 2
     best: tuple[str, ...] | None = None
     most = -1
-    for size in range(1, together + 1):
-        for names in combinations(members, size):
-            mine = {_key(item, names) for item in left}
-            theirs = {_key(item, names) for item in right}
-            if len(mine) != len(left) or len(theirs) != len(right):
-                continue
-            common = len(mine & theirs)
-            if common > most:
-                best, most = names, common
-            # All items are matched: more members could not match more.
-            if common == min(len(mine), len(theirs)):
-                return best
+    for names in chain.from_iterable(combinations(members, n) for n in range(1, together + 1)):
+        mine = {_key(item, names) for item in left}
+        theirs = {_key(item, names) for item in right}
+        if len(mine) != len(left) or len(theirs) != len(right):
+            continue
+        common = len(mine & theirs)
+        if common > most:
+            best, most = names, common
+        # All items are matched: more members could not match more.
+        if common == min(len(mine), len(theirs)):
+            return best
     return best
 
 

@@ -139,8 +139,7 @@ def compare(
     began = ticks_ms()
     chosen = options or Options()
     sides = (_side_of(left, chosen), _side_of(right, chosen))
-    runs = [side.run for side in sides if side.run is not None]
-    if runs:
+    if runs := [side.run for side in sides if side.run is not None]:
         # The seed and the dialect of a journal made its requests.
         chosen = replace(chosen, seed=runs[0].header.seed, dialect=runs[0].header.dialect)
     contract = contracts.load(chosen.dialect)
@@ -153,8 +152,7 @@ def compare(
                 transport = _transport(side.target, contract, chosen, kept)
                 context = context_of(contract, chosen)
                 side.session = Session(stack.enter_context(transport), context)
-        comparing = _Comparing(contract, chosen, terms or Terms(), *sides)
-        return comparing.comparison(watch, began)
+        return _Comparing(contract, chosen, terms or Terms(), *sides).comparison(watch, began)
 
 
 def _transport(target: Target, contract: Contract, options: Options, kept: int) -> Transport:
@@ -365,16 +363,12 @@ class _Comparing:
         again: dict[int, Pair] = {}
         alike: dict[object, int] = defaultdict(int)
         for number, pair in enumerate(pairs):
-            places = frozenset(
-                difference.place
-                for difference in self._differences(pair)
-                if difference.kind in OF_THE_WORLD
-            )
+            moving = (change for change in self._differences(pair) if change.kind in OF_THE_WORLD)
+            places = frozenset(difference.place for difference in moving)
             kind = (pair.source.operation.id, places)
-            if not places or pair.source.operation.writes or len(again) >= MOST_REPEATS:
-                continue
             # Requests with the same difference teach nothing new, and repeats are limited.
-            if alike[kind] >= _MOST_ALIKE:
+            is_known = alike[kind] >= _MOST_ALIKE or len(again) >= MOST_REPEATS
+            if not places or pair.source.operation.writes or is_known:
                 continue
             alike[kind] += 1
             budget = self._options.budget
@@ -394,12 +388,10 @@ class _Comparing:
             still = None
             if number in again and not missing_answer(*again[number]):
                 still = {_spot(difference) for difference in self._differences(again[number])}
-            for difference in self._differences(pair):
-                is_gone = still is not None and _spot(difference) not in still
-                if difference.kind in OF_THE_WORLD and is_gone:
-                    continue
-                if not self._ignored(difference, pair.source.operation):
-                    yield difference, pair
+            for change in self._differences(pair):
+                lasts = still is None or change.kind not in OF_THE_WORLD or _spot(change) in still
+                if lasts and not self._ignored(change, pair.source.operation):
+                    yield change, pair
 
     def _differences(self, pair: Pair) -> Iterator[Difference]:
         operation = pair.source.operation

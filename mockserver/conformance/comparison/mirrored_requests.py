@@ -142,8 +142,7 @@ class ReplayedRequests:
         """Yield the exchanges; masked secrets are put back as far as they can be made again."""
         for number, entry in enumerate(self._run.entries, 1):
             operation_id = ProbeName(entry.probe).operation_id
-            operation = self._context.contract.get(operation_id)
-            if operation is None:
+            if (operation := self._context.contract.get(operation_id)) is None:
                 self.left_out[entry.probe] = f"the contract has no operation {operation_id!r}"
             elif entry.answer is None:
                 self.left_out[entry.probe] = "the run of the journal ended before its answer came"
@@ -173,9 +172,7 @@ def paired(left: ReplayedRequests, right: ReplayedRequests) -> tuple[list[Pair],
     waiting: dict[str, deque[Exchange]] = defaultdict(deque)
     for exchange in right.exchanges():
         waiting[exchange.probe].append(exchange)
-    translation = Translation()
-    pairs: list[Pair] = []
-    left_out: dict[str, str] = {}
+    translation, pairs, left_out = Translation(), list[Pair](), dict[str, str]()
     for exchange in left.exchanges():
         if not waiting[exchange.probe]:
             left_out[exchange.probe] = "the right side's journal does not have it"
@@ -216,8 +213,7 @@ class Translation:
 
     def _parameter(self, part: str) -> str:
         for name, value in query_pairs(part):
-            renamed = self._names.get((name.lower(), value))
-            if renamed is not None:
+            if (renamed := self._names.get((name.lower(), value))) is not None:
                 return f"{part.partition('=')[0]}={quote(renamed, safe='~')}"
         return part
 

@@ -80,16 +80,11 @@ def _attempts(
         tried = {_PLAIN: (0, first), _SECOND_ROUTE: (1, first), _THIRD_ROUTE: (2, first)}
     # A swap follows the reading of the transfer, and needs no other amounts.
     amounts_tried = {} if operation_id == ids.SWAP_QUOTE else OTHER_AMOUNTS
-    return (
-        *(
-            Attempt(ProbeName(f"{operation_id}/{name}"), routes[number], reading)
-            for name, (number, reading) in tried.items()
-            if number < len(routes)
-        ),
-        *(
-            Attempt(ProbeName(f"{operation_id}/{name}"), routes[0], first, times)
-            for name, times in amounts_tried.items()
-        ),
+    routed = ((name, *way, Decimal(1)) for name, way in tried.items() if way[0] < len(routes))
+    scaled = ((name, 0, first, times) for name, times in amounts_tried.items())
+    return tuple(
+        Attempt(ProbeName(f"{operation_id}/{name}"), routes[number], reading, times)
+        for name, number, reading, times in (*routed, *scaled)
     )
 
 
@@ -113,8 +108,7 @@ def plain_attempt(context: RunContext, operation_id: str) -> Attempt:
 
 def require_accepted(context: RunContext, operation_id: str) -> Attempt:
     """Return the attempt that was accepted. Raises `NotRun`, or `Inconclusive` without one."""
-    attempt = accepted(context, operation_id)
-    if attempt is not None:
+    if attempt := accepted(context, operation_id):
         return attempt
     tried = attempts(context, operation_id)
     sent = [attempt for attempt in tried if context.get(attempt.probe) is not None]
@@ -126,16 +120,14 @@ def require_accepted(context: RunContext, operation_id: str) -> Attempt:
 
 def check_needed(context: RunContext, attempt: Attempt) -> None:
     """Raise `NotRun` where an earlier attempt was accepted."""
-    operation_id = attempt.probe.operation_id
-    taken = accepted(context, operation_id)
+    taken = accepted(context, attempt.probe.operation_id)
     if taken is not None and _fitting_reading(context, taken) in (taken.reading, None):
         raise NotRun(f"not needed, {taken.probe} was taken")
 
 
 def reading_of(context: RunContext, operation_id: str) -> Reading:
     """Return how the service reads amounts; smallest units if that is not known."""
-    attempt = accepted(context, operation_id)
-    if attempt is not None:
+    if attempt := accepted(context, operation_id):
         return attempt.reading
     return reading_of(context, ids.BRIDGE) if operation_id == ids.SWAP_QUOTE else Reading.UNITS
 
@@ -190,6 +182,4 @@ def _fitting_reading(context: RunContext, attempt: Attempt) -> Reading | None:
     expected = amounts.EXACT.multiply(sent, rate)
     if amounts.within(got, amounts.EXACT.scaleb(expected, -source.decimals), _NEAR_FACTOR):
         return Reading.UNITS
-    if amounts.within(got, expected, _NEAR_FACTOR):
-        return Reading.TOKENS
-    return None
+    return Reading.TOKENS if amounts.within(got, expected, _NEAR_FACTOR) else None

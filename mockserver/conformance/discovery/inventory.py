@@ -102,17 +102,12 @@ class Inventory:
 
         It is found by its network where both generations show that, else by name.
         """
-        if candidate.network:
-            for chain in self.chains:
-                if chain.network == candidate.network:
-                    return chain
-        names = {folded(name) for name in candidate.names}
-        for chain in self.chains:
-            # Both have a number, and they differ: a name that is alike means nothing then.
-            apart = candidate.network and chain.network
-            if not apart and names & {folded(name) for name in chain.names}:
-                return chain
-        return None
+        network, names = candidate.network, {folded(name) for name in candidate.names}
+        same = (chain for chain in self.chains if network and chain.network == network)
+        # Both have a number, and they differ: a name that is alike means nothing then.
+        unnumbered = (chain for chain in self.chains if not (network and chain.network))
+        alike = (chain for chain in unnumbered if names & {folded(name) for name in chain.names})
+        return next(itertools.chain(same, alike), None)
 
 
 @cached
@@ -120,8 +115,7 @@ def chains_of(
     exchange: Exchange, bindings: Bindings, hints: frozenset[str] = frozenset()
 ) -> tuple[ListedChain, ...]:
     """Return the chains that an answer lists; `hints` are names that requests have used before."""
-    v1 = exchange.operation.generation.id == "v1"
-    role = "v1ChainName" if v1 else "chainName"
+    role = "v1ChainName" if exchange.operation.generation.id == "v1" else "chainName"
     items = tuple(objects(exchange.member("data"), bindings.candidates(role)[0]))
     name_of = _naming(items, bindings.candidates(role), hints)
     distinguishing = _distinguishing(items)
@@ -175,8 +169,7 @@ def _fitted(items: tuple[ListItem, ...], bindings: Bindings, names: Mapping[str,
         places = [*inner.values()] if isinstance(inner, Mapping) else inner
         places = places if isinstance(places, list) and places else [{}]
         rows.extend({**item, **place} for place in places if isinstance(place, Mapping))
-    roles = {role: bindings.candidates(role) for role in ROLES}
-    names_by_role = roles_by_value(rows, roles)
+    names_by_role = roles_by_value(rows, {role: bindings.candidates(role) for role in ROLES})
     if chain := _chain_member(rows, bindings, names):
         names_by_role["chain"] = chain
     # What a user, or a recording, has bound stays.
@@ -189,13 +182,12 @@ def _chain_member(rows: list[ListItem], bindings: Bindings, names: Mapping[str, 
     symbols = {folded(name) for name in bindings.candidates("symbol")}
 
     def fits(name: str) -> bool:
-        return bool(rows) and all(folded(text(row.get(name))) in names for row in rows)
+        return all(folded(text(row.get(name))) in names for row in rows)
 
-    fitting = [name for name in (rows[0] if rows else ()) if fits(name)]
+    fitting = list(filter(fits, rows[0] if rows else ()))
     if any(folded(name) in known for name in fitting):
         return ""
-    others = [name for name in fitting if folded(name) not in symbols]
-    return others[0] if others else ""
+    return next((name for name in fitting if folded(name) not in symbols), "")
 
 
 def requested_chain(exchange: Exchange) -> str:
@@ -243,17 +235,12 @@ def _naming(
     items: tuple[ListItem, ...], candidates: tuple[str, ...], hints: AbstractSet[str]
 ) -> str:
     """Return the member that names the chains: the likeliest whose values are known elsewhere."""
-    present = [
-        candidate
-        for candidate in candidates
-        if any(member(item, (candidate,)) is not None for item in items)
-    ]
+    values = {name: [member(item, (name,)) for item in items] for name in candidates}
+    present = [name for name in candidates if any(value is not None for value in values[name])]
     if not present or present[0] == "nickName" or not hints:
         return present[0] if present else candidates[0]
     # `max` keeps the first of equals, and candidates are in the order of likelihood.
-    return max(
-        present, key=lambda name: sum(text(member(item, (name,))) in hints for item in items)
-    )
+    return max(present, key=lambda name: sum(text(value) in hints for value in values[name]))
 
 
 def _places(
@@ -283,11 +270,10 @@ def _places(
 
 def _token(symbol: str, chain: str, item: ListItem, bindings: Bindings) -> ListedToken:
     by_name = {folded(name): value for name, value in item.items()}
-    address = text(member_of(by_name, bindings.candidates("address")))
-    if not address:
-        texts = (value for value in item.values() if isinstance(value, str))
-        # By its form, where no member has a name that is known.
-        address = next((value for value in texts if EVM_ADDRESS.fullmatch(value)), "")
+    texts = (value for value in item.values() if isinstance(value, str))
+    # By its form, where no member has a name that is known.
+    by_form = (value for value in texts if EVM_ADDRESS.fullmatch(value))
+    address = text(member_of(by_name, bindings.candidates("address"))) or next(by_form, "")
     index = text(member_of(by_name, bindings.candidates("index")))
     return ListedToken(
         symbol=symbol,
@@ -336,7 +322,7 @@ def _inventory(context: RunContext, generation: str) -> Inventory:
     looks = [exchange for exchange in context.sent(*FIRST_LIST_PROBES) if exchange.succeeded]
     lists = [exchange for exchange in looks if exchange.operation.id == of_chains]
     token_lists = [exchange for exchange in looks if exchange.operation.id in of_tokens]
-    hints: frozenset[str] = frozenset()
+    hints = frozenset[str]()
     if generation == "v1":
         known = (chain.name for chain in inventory_of(context).chains)
         hints = frozenset(map(requested_chain, token_lists)) or frozenset(known)

@@ -58,8 +58,7 @@ def _located(data: Json, place: str, depth: int) -> tuple[str, tuple[tuple[str, 
         value = data.get(name)
         if isinstance(value, list) or (isinstance(value, Mapping) and value):
             return _located(value, f"{place}.{name}", depth + 1)
-    lists = {name: value for name, value in data.items() if isinstance(value, list)}
-    if lists:
+    if lists := {name: value for name, value in data.items() if isinstance(value, list)}:
         # The longest: beside the items stand short lists of pages, links and the like.
         name = max(lists, key=lambda item: len(lists[item]))
         return f"{place}.{name}[]", tuple(("", item) for item in lists[name])

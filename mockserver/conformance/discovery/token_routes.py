@@ -16,7 +16,7 @@ from mockserver.conformance.discovery.inventory import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
-from mockserver.conformance.verdict import NotRun, needed
+from mockserver.conformance.verdict import needed
 from mockserver.contract import ids
 from mockserver.fast_dataclass import grouped, value_class
 from mockserver.jsontext import Json
@@ -61,16 +61,12 @@ class TokenRoute:
     @property
     def values(self) -> Mapping[str, Json]:
         """The values of inputs that follow from it, by role; without those that no list shows."""
-        values = {
-            role: getattr(token, attribute)
-            for token, roles in ((self.source, _SOURCE_ROLES), (self.target, _TARGET_ROLES))
-            for role, attribute in roles.items()
+        of_source = {role: getattr(self.source, name) for role, name in _SOURCE_ROLES.items()}
+        of_target = {role: getattr(self.target, name) for role, name in _TARGET_ROLES.items()}
+        shown = {
+            role: value for role, value in (of_source | of_target).items() if value is not None
         }
-        return {
-            role: str(value) if role in _DECIMAL_ROLES else value
-            for role, value in values.items()
-            if value is not None
-        }
+        return shown | {role: str(shown[role]) for role in _DECIMAL_ROLES if role in shown}
 
     @property
     def chains(self) -> tuple[str, str]:
@@ -113,12 +109,10 @@ def cross_routes(context: RunContext) -> tuple[TokenRoute, ...]:
 def v1_chain_pair(context: RunContext) -> tuple[ListedChain, ListedChain]:
     """Return two chains that v1 offers, where 2.0 shows a token on both. Raises `NotRun`."""
     offered = inventory_of(context, "v1").offered
-    if len(offered) < 2:
-        raise NotRun(f"v1 offers {len(offered)} chains, two are needed")
+    needed(offered[1:], f"v1 offers {len(offered)} chains, two are needed")
     inventory = inventory_of(context)
     twins = {twin.name: chain for chain in offered if (twin := inventory.twin(chain)) is not None}
-    routes = [route for route in bridges(context) if twins.keys() >= {*route.chains}]
-    if routes:
+    if routes := [route for route in bridges(context) if twins.keys() >= {*route.chains}]:
         source, target = _drawn(context, "v1 chains", routes, "")[0].chains
         return twins[source], twins[target]
     first, second = context.draw("v1 chains").sample(offered, 2)
@@ -163,14 +157,12 @@ def v1_tokens(context: RunContext) -> tuple[ListedToken, ...]:
 def v1_routes(context: RunContext) -> tuple[TokenRoute, ...]:
     """Return up to three v1 routes of one token between two chains. Raises `NotRun`."""
     nothing = "no token is in the v1 lists of two chains"
+    return _drawn(context, "v1 routes", v1_bridges(context), nothing, _is_uncommon)
+
+
+def _is_uncommon(route: TokenRoute) -> bool:
     # Careless services assume 18 decimals, so tokens with other decimals show more.
-    return _drawn(
-        context,
-        "v1 routes",
-        v1_bridges(context),
-        nothing,
-        more_worth=lambda route: route.source.decimals not in (None, _COMMON_DECIMALS),
-    )
+    return route.source.decimals not in (None, _COMMON_DECIMALS)
 
 
 def v1_twin(context: RunContext, route: TokenRoute) -> TokenRoute:

@@ -33,7 +33,7 @@ HANDED_OUT = ("hash", "certHash", "sourceCerts", "id", "ticketId", "sn")
 
 _MOST_VALUES = 12
 _LONGEST = 400
-_OF_TEXTS = ("pattern", "minLength", "maxLength")
+OF_TEXTS = ("pattern", "minLength", "maxLength")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +135,12 @@ def conditions(operation: Operation) -> Iterator[Condition]:
 
 def breaks(constraint: Constraint, value: Json) -> bool:
     """Tell whether a typed value breaks a constraint of a keyword other than `type`."""
-    test = _TESTS.get(constraint.keyword)
     if constraint.keyword == "enum":
         return value not in constraint.value
-    if test is None or (isinstance(value, str) != (constraint.keyword in _OF_TEXTS)):
-        return False
-    if not isinstance(value, str | int | Decimal) or isinstance(value, bool):
-        return False
-    return not test(value, constraint.value)
+    kinds = (str,) if constraint.keyword in OF_TEXTS else (int, Decimal)
+    is_tested = isinstance(value, kinds) and not isinstance(value, bool)
+    test = _TESTS.get(constraint.keyword) if is_tested else None
+    return test is not None and not test(value, constraint.value)
 
 
 def strict(pattern: str) -> str:
@@ -228,9 +226,8 @@ def parts_of(request: Request) -> Mapping[str, Mapping[str, Json]]:
 
 def _typed(value: Json, field: Field) -> Json:
     """Return a value as the type of its input, None where it cannot be one."""
-    if "string" in field.types or not field.types:
-        return str(value)
     text = str(value)
-    if {"integer", "number"} & set(field.types) and text.isdecimal() and len(text) < 40:
-        return int(text)
-    return None
+    if "string" in field.types or not field.types:
+        return text
+    is_number = {"integer", "number"} & set(field.types) and text.isdecimal() and len(text) < 40
+    return int(text) if is_number else None

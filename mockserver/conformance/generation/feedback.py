@@ -89,12 +89,9 @@ def informative_variations(
     before = inputs_of(operation, base.request)
     variations: dict[Hashable, dict[Variation, None]] = {}
     for exchange in exchanges:
-        kind = kind_of_answer(exchange)
-        if kind == kind_of_answer(base):
-            continue
-        now = inputs_of(operation, exchange.request)
+        kind, now = kind_of_answer(exchange), inputs_of(operation, exchange.request)
         variation = tuple((place, value) for place, value in now.items() if value != before[place])
-        if variation:
+        if variation and kind != kind_of_answer(base):
             variations.setdefault(kind, {})[variation] = None
     return tuple(map(tuple, variations.values()))
 
@@ -145,8 +142,7 @@ def _kind(value: Json) -> Hashable:
     if value is None or isinstance(value, bool):
         return value
     text = jsontext.plain(value) if isinstance(value, Decimal) else str(value)
-    number = _NUMBER.fullmatch(text)
-    if number is not None:
+    if number := _NUMBER.fullmatch(text):
         sign, integer_part, rest = number.groups()
         return (sign, bisect(_DIGITS, len(integer_part)), bool(rest))
     return (text[:2], len(text).bit_length(), text.isascii(), text.isupper(), text.islower())

@@ -4,12 +4,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
+from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from mockserver.conformance.discovery.amounts import units_of
-from mockserver.conformance.generation.constraints import Constraint, breaks
+from mockserver.conformance.generation.constraints import OF_TEXTS, Constraint, breaks
 from mockserver.conformance.requests.variations import VARIATIONS, filled
 from mockserver.contract import Field
 from mockserver.jsontext import Json, type_of
@@ -27,16 +28,22 @@ _HUNDRED = Decimal(100)
 _LEAST = {"minimum": 0, "exclusiveMinimum": 1}
 # The distance of the largest allowed integer from the value of a keyword.
 _MOST = {"maximum": 0, "exclusiveMaximum": -1}
+# Values beyond a bound, by its keyword.
+_BEYOND: Mapping[str, Callable[[Any], Sequence[Json]]] = {
+    "minimum": lambda least: [least - 1, least - _SMALL],
+    "exclusiveMinimum": lambda low: [low, low - 1, low - Decimal("0.5"), low - _HUGE],
+    "maximum": lambda most: [most + 1, most * 10 + 1],
+    "exclusiveMaximum": lambda high: [high, high + 1],
+}
 _WITH_TYPES = ("string", "integer", "number", "boolean")
 
 
 def fitting(field: Field, constraints: Sequence[Constraint]) -> SearchStrategy[Json]:
-    return _typed(field, constraints).filter(
-        lambda value: (
-            not is_reserved(value)
-            and not any(breaks(constraint, value) for constraint in constraints)
-        )
-    )
+    return _typed(field, constraints).filter(partial(_fits, constraints))
+
+
+def _fits(constraints: Sequence[Constraint], value: Json) -> bool:
+    return not (is_reserved(value) or any(breaks(constraint, value) for constraint in constraints))
 
 
 def wrong(
@@ -48,17 +55,14 @@ def wrong(
     out.
     """
     for constraint in constraints:
-        if constraint.keyword == "type":
-            values = _of_wrong_type(field)
-        else:
-            values = _breaking(field, constraint, constraints)
+        is_type = constraint.keyword == "type"
+        values = _of_wrong_type(field) if is_type else _breaking(field, constraint, constraints)
         if values is not None:
             yield constraint, values
 
 
 def _typed(field: Field, constraints: Sequence[Constraint]) -> SearchStrategy[Json]:
-    choices = [constraint.value for constraint in constraints if constraint.keyword == "enum"]
-    if choices:
+    if choices := _values(constraints, "enum"):
         return st.sampled_from(choices[-1])
     makers: dict[str, Callable[[], SearchStrategy[Json]]] = {
         "boolean": st.booleans,
@@ -73,14 +77,14 @@ def _typed(field: Field, constraints: Sequence[Constraint]) -> SearchStrategy[Js
 
 def _texts(field: Field, constraints: Sequence[Constraint]) -> SearchStrategy[str]:
     alphabet = ASCII if field.location == "headers" else WIDE
-    patterns = [constraint.value for constraint in constraints if constraint.keyword == "pattern"]
-    if patterns:
+    if patterns := _values(constraints, "pattern"):
         # The last pattern is the narrowest: assumptions come after what is documented.
         return matching(patterns[-1], alphabet)
-    most = next(
-        (constraint.value for constraint in constraints if constraint.keyword == "maxLength"), 24
-    )
-    return st.text(alphabet, max_size=min(most, 24))
+    return st.text(alphabet, max_size=min([24, *_values(constraints, "maxLength")[:1]]))
+
+
+def _values(constraints: Sequence[Constraint], keyword: str) -> list[Any]:
+    return [constraint.value for constraint in constraints if constraint.keyword == keyword]
 
 
 def whole_tokens(decimals: int, typical_amount: Decimal = _HUNDRED) -> SearchStrategy[Json]:
@@ -104,13 +108,9 @@ def smallest_units(decimals: int, typical_amount: Decimal = _HUNDRED) -> SearchS
 
 def _weighed(everyday: SearchStrategy[Json], *others: SearchStrategy[Json]) -> SearchStrategy[Json]:
     """Return values of which half are everyday ones, and none is reserved."""
-    odd = st.one_of(others)
-    strategy: SearchStrategy[Json] = st.booleans().flatmap(
-        lambda is_odd: odd if is_odd else everyday
-    )
-    return strategy.filter(
-        lambda value: not is_reserved(value) and len(str(value)) <= AMOUNT_DIGITS
-    )
+    odd: SearchStrategy[Json] = st.one_of(others)
+    drawn = st.booleans().flatmap(lambda is_odd: odd if is_odd else everyday)
+    return drawn.filter(lambda value: not is_reserved(value) and len(str(value)) <= AMOUNT_DIGITS)
 
 
 def _integers(constraints: Sequence[Constraint]) -> SearchStrategy[int]:
@@ -122,19 +122,14 @@ def _integers(constraints: Sequence[Constraint]) -> SearchStrategy[int]:
 
 
 def _bound(constraints: Sequence[Constraint], steps: Mapping[str, int]) -> int | None:
-    bounds = [
-        int(constraint.value) + steps[constraint.keyword]
-        for constraint in constraints
-        if constraint.keyword in steps
-    ]
-    return bounds[-1] if bounds else None
+    bounding = [constraint for constraint in constraints if constraint.keyword in steps]
+    return int(bounding[-1].value) + steps[bounding[-1].keyword] if bounding else None
 
 
 def _of_wrong_type(field: Field) -> SearchStrategy[Json] | None:
     if field.location != "body":
-        if "string" in field.types or not field.types:
-            return None
-        return st.sampled_from(VARIATIONS["digits of nothing"].puts)
+        is_text = "string" in field.types or not field.types
+        return None if is_text else st.sampled_from(VARIATIONS["digits of nothing"].puts)
     kinds = set(field.types) & set(_WITH_TYPES)
     if not kinds:
         return None
@@ -150,37 +145,21 @@ def _breaking(
     field: Field, constraint: Constraint, constraints: Sequence[Constraint]
 ) -> SearchStrategy[Json] | None:
     """Return values of the right type that break a constraint, and none with a firmer basis."""
-    candidates = _candidates(field, constraint, constraints)
-    if candidates is None:
+    if (candidates := _candidates(field, constraint, constraints)) is None:
         return None
     firmer = [kept for kept in constraints if kept.is_documented and not constraint.is_documented]
-    return candidates.filter(
-        lambda value: (
-            breaks(constraint, value)
-            and not any(breaks(constraint, value) for constraint in firmer)
-            and not is_reserved(value)
-        )
-    )
+    return candidates.filter(lambda value: breaks(constraint, value) and _fits(firmer, value))
 
 
 def _candidates(
     field: Field, constraint: Constraint, constraints: Sequence[Constraint]
 ) -> SearchStrategy[Json] | None:
-    value = constraint.value
-    match constraint.keyword:
-        case "minimum":
-            return st.sampled_from([value - 1, value - _SMALL])
-        case "exclusiveMinimum":
-            return st.sampled_from([value, value - 1, value - Decimal("0.5"), value - _HUGE])
-        case "maximum":
-            return st.sampled_from([value + 1, value * 10 + 1])
-        case "exclusiveMaximum":
-            return st.sampled_from([value, value + 1])
-        case "enum":
-            return _near(st.sampled_from(value))
-        case "pattern" | "minLength" | "maxLength":
-            return _near(_texts(field, constraints))
-    return None
+    keyword, value = constraint.keyword, constraint.value
+    if keyword in _BEYOND:
+        return st.sampled_from(_BEYOND[keyword](value))
+    if keyword == "enum":
+        return _near(st.sampled_from(value))
+    return _near(_texts(field, constraints)) if keyword in OF_TEXTS else None
 
 
 def _near(texts: SearchStrategy[Json]) -> SearchStrategy[Json]:

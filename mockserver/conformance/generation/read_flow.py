@@ -96,8 +96,7 @@ class ReadFlow(OperationFlow):
         # Where equal requests are accepted before and right after, the refusal in between was not
         # about the request.
         draft = valid_request(self._context, operation_id, **about)
-        exchange = self._send(words, operation_id, draft)
-        if exchange is None:
+        if (exchange := self._send(words, operation_id, draft)) is None:
             return None
         before = self._first.setdefault(words, exchange)
         is_busy = exchange.answer.status in GATEWAY_STATUSES
@@ -127,8 +126,7 @@ class ReadFlow(OperationFlow):
         exchange = self._list(f"list the tokens of {chain!r}", _OF_A_CHAIN, chain=chain)
         if exchange is None or not exchange.succeeded:
             return
-        listed = tokens_of(exchange, Bindings(), inventory_of(self._context).chains)
-        tokens = _contracts(listed)
+        tokens = _contracts(tokens_of(exchange, Bindings(), inventory_of(self._context).chains))
         own = _contracts(token for token in self._known if token.chain == chain)
         # A contract may have the same address on two chains, unless the lists showed otherwise.
         tells = len(tokens) > 1 or (tokens and own and tokens.isdisjoint(own))

@@ -97,11 +97,8 @@ def related_problems(
 
 def _reversed(context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
     turned = reversed_inputs(draft)
-    is_different = (list(turned.query), list(turned.body or ())) != (
-        list(draft.query),
-        list(draft.body or ()),
-    )
-    return turned if is_different else None
+    before, after = ([*sent.query, None, *(sent.body or ())] for sent in (draft, turned))
+    return turned if before != after else None
 
 
 def _in_upper_case(context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
@@ -109,17 +106,14 @@ def _in_upper_case(context: RunContext, first: Exchange, draft: Draft) -> Draft 
     for field in first.operation.fields:
         value = draft.part(field.location).get(field.name)
         if field.location != "headers" and is_hex(value):
-            upper = f"0x{str(value)[2:].upper()}"
-            changed = changed.having(field.location, field.name, upper)
+            changed = changed.having(field.location, field.name, f"0x{str(value)[2:].upper()}")
     return None if changed == draft else changed
 
 
 def _doubled(context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
     field = first.operation.amount
     amount = amounts.number(draft.part(field.location).get(field.name)) if field else None
-    if amount is None:
-        return None
-    return _with_amount(draft, first.operation, amount * 2)
+    return None if amount is None else _with_amount(draft, first.operation, amount * 2)
 
 
 def _back(context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
@@ -133,8 +127,7 @@ def _back(context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
     for source, target in _ENDS:
         if source in fields and target in fields:
             for here, there in ((source, target), (target, source)):
-                value = draft.part(fields[there].location).get(fields[there].name)
-                if value is None:
+                if (value := draft.part(fields[there].location).get(fields[there].name)) is None:
                     return None
                 changed = changed.having(fields[here].location, fields[here].name, value)
     text = amount_text(quote.got, quote.route.target, reading_of(context, first.operation.id))

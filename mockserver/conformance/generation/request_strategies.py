@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import TypeVar
 
 from hypothesis import strategies as st
@@ -161,9 +161,8 @@ class RequestStrategies:
         fields = self._fields.items()
         self._constraints = {key: constraints_of(operation, field) for key, field in fields}
         self._pairs = ListedPairs(operation, context)
-        self._values = {
-            key: self._of_field(context, field, is_free=is_free) for key, field in fields
-        }
+        values_of = partial(self._of_field, context, is_free=is_free)
+        self._values = {key: values_of(field) for key, field in fields}
         self._unsigned = self._drafts()
         self._bases = self._unsigned
         self._taken = None if is_free else _taken(operation, context)
@@ -211,8 +210,7 @@ class RequestStrategies:
     def lacking(self) -> Iterator[SearchStrategy[Broken]]:
         """Yield the required inputs, each left out."""
         for field in self._fields.values():
-            basis = requirement(self._operation, field)
-            if basis is not None:
+            if basis := requirement(self._operation, field):
                 says = ("missing", "is missing", basis)
                 yield self._broken(field, st.none(), *says, change=_without)
 
@@ -222,14 +220,12 @@ class RequestStrategies:
             for constraint, values in wrong(field, constraints):
                 says = (constraint.keyword, f"breaks {constraint.expects}", constraint.basis)
                 yield self._broken(field, values, *says)
-            basis = forbidden(self._operation, field)
-            if basis is not None:
+            if basis := forbidden(self._operation, field):
                 yield self._broken(field, st.just("x"), "forbidden", "must not be sent", basis)
         for condition in self._conditions:
             yield self._against(condition)
         for location in ("query", "body"):
-            basis = closed(self._operation, location)
-            if basis is not None:
+            if basis := closed(self._operation, location):
                 field = Field(location, "unknownName", "unknownName", required=False, schema={})
                 says = ("unknown-name", "is no name of this operation", basis)
                 yield self._broken(field, st.just("1"), *says)
@@ -281,9 +277,8 @@ class RequestStrategies:
             about = self._pairs.draw(draw)
             drawn: dict[str, Json] = {}
             for key, (field, strategy, is_optional) in fields.items():
-                if is_optional and draw(st.booleans()):
-                    continue
-                drawn[key] = about[field.role] if field.role in about else draw(strategy)
+                if not (is_optional and draw(st.booleans())):
+                    drawn[key] = about[field.role] if field.role in about else draw(strategy)
             # Some values follow from another input.
             for condition in self._conditions:
                 if condition.applies(drawn) and not condition.excluded:
@@ -336,17 +331,14 @@ class RequestStrategies:
         return draft
 
     def _signed(self, draft: Draft) -> Draft:
-        is_signed = self._operation.auth == "developer-key"
-        return self._caller.sign_v1(draft) if is_signed else draft
+        return self._caller.sign_v1(draft) if self._operation.auth == "developer-key" else draft
 
 
 def _taken(operation: Operation, context: RunContext) -> Draft | None:
     """Return the request that the service should accept, where it keeps the contract as well."""
     draft = if_known(valid_request, context, operation.id)
-    if draft is None:
-        return None
-    reading = operation.read(draft.request(operation))
-    return None if reading.violations or reading.refusal else draft
+    reading = operation.read(draft.request(operation)) if draft else None
+    return None if reading is None or reading.violations or reading.refusal else draft
 
 
 def _without(draft: Draft, field: Field, _: Json) -> Draft:

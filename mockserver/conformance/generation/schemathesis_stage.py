@@ -97,8 +97,7 @@ def deep(
     with isolated_hypothesis():
         for generation in session.transport.generations:
             schema = _schema(contract, generation, options)
-            for listed in schema.get_all_operations():
-                described = listed.ok()
+            for described in (listed.ok() for listed in schema.get_all_operations()):
                 operation = contract.find(described.method.upper(), described.path)
                 if operation is not None and operation in answered:
                     fuzz = _Fuzz(session, operation, options)
@@ -146,8 +145,7 @@ class _Fuzz:
         """Send the cases and yield an outcome for each check that failed, or one for all."""
         unmade = ""
         fuzzing = [HypothesisTestMode.EXAMPLES, HypothesisTestMode.FUZZING]
-        phases = (Phase.explicit, Phase.generate)
-        made = settings(quiet(self._examples), phases=phases)
+        made = settings(quiet(self._examples), phases=(Phase.explicit, Phase.generate))
         for modes in (fuzzing, [HypothesisTestMode.COVERAGE]):
             how = HypothesisTestConfig(project=config, modes=modes, settings=made, seed=self._seed)
             try:
@@ -179,9 +177,8 @@ class _Fuzz:
         if exchange is None or not exchange.has_answer:
             return
         for check, problem in self._problems(case, request, exchange):
-            before = self._problems_by_key.setdefault((check, problem.key), problem)
-            if _size(problem) < _size(before):
-                self._problems_by_key[check, problem.key] = problem
+            before = self._problems_by_key.get((check, problem.key), problem)
+            self._problems_by_key[check, problem.key] = min(before, problem, key=_size)
 
     def _problems(
         self, case: Case[Any], request: Any, exchange: Exchange
@@ -256,12 +253,8 @@ def _draft_of(
         for name, value in request.headers.items()
         if name.lower() not in _OF_THE_CLIENT
     }
-    draft = Draft(
-        headers=headers,
-        raw_query=parts.query,
-        raw_body=raw,
-        content_type=str(request.headers.get("Content-Type", JSON_TYPE)),
-    )
+    media_type = str(request.headers.get("Content-Type", JSON_TYPE))
+    draft = Draft(headers=headers, raw_query=parts.query, raw_body=raw, content_type=media_type)
     part = case.meta.components.get(ParameterLocation.HEADER) if case.meta else None
     breaks_headers = part is not None and part.mode.is_negative
     is_signed = operation.auth == "developer-key" and not breaks_headers

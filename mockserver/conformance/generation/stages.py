@@ -5,6 +5,7 @@ The name of each stage in reports, its basis, and what its sequences may find ar
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import Any
 
@@ -52,9 +53,7 @@ def judged_alone(
 ) -> Iterator[StageProblem]:
     alone = context.emptied()
     alone.add(exchange)
-    for rule in rules:
-        if not rule.every_exchange or exchange.operation.id not in rule.operations:
-            continue
+    for rule in _about_each(rules, exchange.operation):
         outcome = outcome_of(rule, alone, exchange.operation)
         for finding in outcome.findings:
             verdict = outcome.verdict_of(finding)
@@ -69,12 +68,16 @@ def judged_alone(
                 yield StageProblem((rule.name, finding.place, finding.cause), judged)
 
 
+def _about_each(rules: Iterable[Rule], operation: Operation) -> Iterator[Rule]:
+    """Return the rules of an operation that judge each exchange by itself."""
+    return (rule for rule in rules if rule.every_exchange and operation.id in rule.operations)
+
+
 def reported_before(context: RunContext, operation: Operation) -> frozenset[Key]:
     """Return the keys of what rules find in the exchanges of the plan, and report already."""
     return frozenset(
         (rule.name, finding.place, finding.cause)
-        for rule in RULES
-        if rule.every_exchange and operation.id in rule.operations
+        for rule in _about_each(RULES, operation)
         for finding in outcome_of(rule, context, operation).findings
     )
 
@@ -89,8 +92,7 @@ def server_error(exchange: Exchange) -> Iterator[StageProblem]:
         message = f"a request that keeps the contract is answered with HTTP {status}"
         # The HTTP status of a success is published, that of a refusal is not.
         fact = "errors.envelope" if exchange.code in (None, 0) else "refusals.no-breakdown"
-        basis = fact_basis(fact)
-        finding = Finding(message, (exchange,), "status", basis, cause="server error")
+        finding = Finding(message, (exchange,), "status", fact_basis(fact), cause="server error")
         yield StageProblem(("server-error", "status", ""), finding)
 
 
@@ -127,13 +129,8 @@ def accepted_though_broken(
 
 def is_to_be_refused(contract: Contract, basis: Basis) -> bool:
     """Tell whether any service is expected to refuse what breaks a fact, not only our mock."""
-    if basis.kind is not BasisKind.ASSUMED:
-        return True
-    register = contract.assumptions
-    return any(
-        assumption.id == basis.reference and assumption.concerns != ("server",)
-        for assumption in register
-    )
+    of_all = {row.id for row in contract.assumptions if row.concerns != ("server",)}
+    return basis.kind is not BasisKind.ASSUMED or basis.reference in of_all
 
 
 # The stages.
@@ -251,24 +248,27 @@ class Sender:
 
     def send(self, operation_id: str, draft: Draft) -> Exchange | None:
         """Send a request and return the exchange; None where it may not be sent."""
-        if not self._has_room_for(1):
-            return None
+        name = f"{operation_id}/{self.words} {self.count + 1}"
+        with self._stopping():
+            if self._has_room_for(1):
+                exchange = self.session.ask(ProbeName(name, stage=self.words), draft)
+                self.count += 1
+                return exchange
+        return None
+
+    @contextmanager
+    def _stopping(self) -> Iterator[None]:
+        """Send nothing more after what may not be sent."""
         try:
-            name = f"{operation_id}/{self.words} {self.count + 1}"
-            exchange = self.session.ask(ProbeName(name, stage=self.words), draft)
+            yield
         except (Spent, Refusing) as error:
             self.stopped = str(error)
-            return None
-        self.count += 1
-        return exchange
 
     def leave(self, operation_id: str, draft: Draft) -> None:
         """Send a request that nobody waits for, where it may be sent."""
-        if self._has_room_for(1):
-            try:
+        with self._stopping():
+            if self._has_room_for(1):
                 self.session.leave(operation_id, draft)
-            except (Spent, Refusing) as error:
-                self.stopped = str(error)
 
     def send_together(
         self, drafts: Sequence[tuple[str, Draft]], *, in_one_packet: bool = False
@@ -280,13 +280,11 @@ class Sender:
             (ProbeName(f"{operation_id}/{self.words} {number}", stage=self.words), draft)
             for number, (operation_id, draft) in enumerate(drafts, self.count + 1)
         ]
-        try:
+        with self._stopping():
             exchanges = self.session.ask_together(named, in_one_packet=in_one_packet)
-        except (Spent, Refusing) as error:
-            self.stopped = str(error)
-            return []
-        self.count += len(exchanges)
-        return exchanges
+            self.count += len(exchanges)
+            return exchanges
+        return []
 
     def _has_room_for(self, number: int) -> bool:
         left = self.session.transport.left
@@ -304,12 +302,10 @@ class Sender:
         request = draft.request(operation)
         target = (form, request.method, request.path, request.query)
         key = (*target, request.headers.items_sent, request.body)
-        if key not in self._answered:
-            exchange = self.send(operation.id, draft) if new else None
-            if exchange is None:
-                return None
+        is_new = new and key not in self._answered
+        if is_new and (exchange := self.send(operation.id, draft)):
             self._answered[key] = exchange
-        return self._answered[key]
+        return self._answered.get(key)
 
     def outcome(
         self, rule: Rule, operation: Operation, findings: Iterable[Finding], reason: str = ""
@@ -321,13 +317,9 @@ class Sender:
 
 
 def is_answered(session: Session, operation: Operation) -> bool:
-    generation = operation.generation.id
-    sent = [
-        exchange
-        for exchange in session.context.exchanges
-        if exchange.operation.generation.id == generation
-    ]
-    served = generation in session.transport.generations
+    generation = operation.generation
+    sent = [made for made in session.context.exchanges if made.operation.generation == generation]
+    served = generation.id in session.transport.generations
     return served and (not sent or any(exchange.succeeded for exchange in sent))
 
 
@@ -369,8 +361,7 @@ def _replayed(session: Session, operation: Operation, requests: list[SavedReques
     sender = Sender(session, SAVED.words)
     findings: dict[Key, Finding] = {}
     for request in requests:
-        exchange = sender.send(operation.id, request.draft(context, operation))
-        if exchange is not None:
+        if exchange := sender.send(operation.id, request.draft(context, operation)):
             broken = accepted_though_broken(exchange, context.contract)
             alone = judged_alone(RULES, exchange, context)
             for problem in (*server_error(exchange), *broken, *alone):

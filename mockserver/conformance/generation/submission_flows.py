@@ -126,12 +126,9 @@ class OrderFlow(SubmissionFlow):
     @rule()
     def swap_data(self) -> None:
         """Request a swap quote and the call data of the swap, which make no order."""
+        of_swap = (ids.SWAP_QUOTE, ids.SWAP)
         quote, call_data = self._once(
-            "swap",
-            lambda context: [
-                if_known(valid_request, context, operation_id)
-                for operation_id in (ids.SWAP_QUOTE, ids.SWAP)
-            ],
+            "swap", lambda context: [if_known(valid_request, context, name) for name in of_swap]
         )
         if quote and call_data and self._send("quote a swap", ids.SWAP_QUOTE, quote):
             self._send("make its call data", ids.SWAP, call_data)
@@ -154,8 +151,7 @@ class OrderFlow(SubmissionFlow):
     @rule(placed=orders)
     def submit_again(self, placed: Accepted) -> None:
         """Submit the very same order once more."""
-        number = self._second(f"submit order {placed.number!r} again", placed)
-        if number is not None:
+        if (number := self._second(f"submit order {placed.number!r} again", placed)) is not None:
             name = "of another" if number in self._accepted else "second"
             self._fails(name, number=placed.number, again=number)
 
@@ -177,11 +173,9 @@ class OrderFlow(SubmissionFlow):
         if not ORDER.status(exchange):
             self._fails("no status", number=placed.number)
         self._follow(placed, exchange)
-        if not ORDER.is_over(exchange):
-            return
         # Deposits of different amounts must not pay out the same.
         out, status = (placed.line.value(name) for name in ("amountOut", "status"))
-        for accepted in self._accepted.values():
+        for accepted in self._accepted.values() if ORDER.is_over(exchange) else ():
             reported = accepted.line.value("amountOut"), accepted.line.value("status")
             # The same amount may well pay out the same.
             is_more = accepted.about["tokens"] != placed.about["tokens"]
@@ -204,13 +198,9 @@ class TransferFlow(SubmissionFlow):
     def __init__(self, run: FlowRun) -> None:
         """Take the route of the usual quote, and its usual amount."""
         super().__init__(run)
-        self._route = self._once(
-            "route", lambda context: plain_attempt(context, ids.V1_QUOTE).route
-        )
-        source = self._route.source
-        self._typical_amount = self._once(
-            "amount", lambda context: default_amount_of(context, source)
-        )
+        self._route = self._once("quote", partial(plain_attempt, operation_id=ids.V1_QUOTE)).route
+        amount_of = partial(default_amount_of, token=self._route.source)
+        self._typical_amount = self._once("amount", amount_of)
 
     @rule(target=quotes, times=st.integers(1, 3))
     def quote(self, times: int) -> Decimal:
@@ -240,8 +230,7 @@ class TransferFlow(SubmissionFlow):
     @rule(sent=transfers)
     def submit_again(self, sent: Accepted) -> None:
         """Submit the very same transfer once more."""
-        number = self._second("submit the same transfer again", sent)
-        if number is not None:
+        if (number := self._second("submit the same transfer again", sent)) is not None:
             self._fails("second", number=sent.number, again=number)
 
     @rule(sent=transfers, times=st.integers(1, 4))
@@ -269,12 +258,13 @@ class TransferFlow(SubmissionFlow):
         if number and sent.number and number != sent.number:
             self._fails("renumbered", number=sent.number, shown=number)
         self._follow(sent, exchange)
-        if _mentions(exchange, transaction):
-            return
-        for accepted in self._accepted.values():
-            deposit = accepted.about["deposit"]
-            if _mentions(exchange, deposit):
-                self._fails("of another", requested=transaction, shown=deposit)
+        for deposit in () if _mentions(exchange, transaction) else self._deposits_in(exchange):
+            self._fails("of another", requested=transaction, shown=deposit)
+
+    def _deposits_in(self, exchange: Exchange | None) -> list[str]:
+        """Return the deposits of this sequence that an answer shows."""
+        deposits = [accepted.about["deposit"] for accepted in self._accepted.values()]
+        return [deposit for deposit in deposits if exchange and _mentions(exchange, deposit)]
 
     @rule(sent=transfers)
     def look_up_for_another(self, sent: Accepted) -> None:
@@ -290,10 +280,8 @@ class TransferFlow(SubmissionFlow):
     def look_up_unknown(self) -> None:
         words, unknown = "look a transfer up that is none", self._new_hash()
         exchange = self._inspect(words, should_succeed=False, hash=unknown)
-        deposits = [accepted.about["deposit"] for accepted in self._accepted.values()]
-        known = [deposit for deposit in deposits if exchange and _mentions(exchange, deposit)]
-        if known:
-            self._fails("for nothing", shown=known[0])
+        for deposit in self._deposits_in(exchange)[:1]:
+            self._fails("for nothing", shown=deposit)
 
     def _ask(
         self, words: str, operation_id: str, *, should_succeed: bool = True, **about: Any
@@ -301,10 +289,9 @@ class TransferFlow(SubmissionFlow):
         """Send a v1 request; once more at the service's own time where it may have expired."""
         exchange = super()._ask(words, operation_id, **about)
         has_prices = "v2" in self._run.sender.session.transport.generations
-        if not (should_succeed and exchange is not None and exchange.refused and has_prices):
-            return exchange
+        may_be_late = should_succeed and exchange is not None and exchange.refused and has_prices
         ask = partial(self._send, "ask for a price, which tells the time")
-        if adopt_service_time(self._context, ask):
+        if may_be_late and adopt_service_time(self._context, ask):
             return super()._ask(f"{words}, at the service's time", operation_id, **about)
         return exchange
 
@@ -318,9 +305,8 @@ class TransferFlow(SubmissionFlow):
 
     def _is_served(self) -> bool:
         """Tell whether v1 still accepts the usual quote; else a refusal may be about the time."""
-        exchange = self._ask(
-            "quote once more", ids.V1_QUOTE, route=self._route, tokens=self._typical_amount
-        )
+        ask = partial(self._ask, "quote once more", ids.V1_QUOTE)
+        exchange = ask(route=self._route, tokens=self._typical_amount)
         return exchange is not None and exchange.succeeded
 
 
@@ -388,9 +374,8 @@ class TicketFlow(SubmissionFlow):
             return
         exchange = self._check(accepted)
         succeeded = None if exchange is None else exchange.data.get("succeeded")
-        if not isinstance(succeeded, bool) or succeeded is before:
-            return
-        if self._listed(accepted, (status,))[1] is before:
+        is_another = isinstance(succeeded, bool) and succeeded is not before
+        if is_another and self._listed(accepted, (status,))[1] is before:
             self._fails("differs", number=accepted.number, listed=before, checked=succeeded)
 
     def _complete(self, answered: Collection[str]) -> None:

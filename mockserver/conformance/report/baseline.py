@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from itertools import chain
 from pathlib import Path
 
 from mockserver import file_formats
@@ -48,9 +49,8 @@ class BaselineEntry:
         return any(self.covers(cause, each) for cause in causes for each in cause.findings)
 
     def __str__(self) -> str:
-        what = self.cause or self.rule
         where = f" [{', '.join(self.operations)}]" if self.operations else ""
-        return f"{what}{where}"
+        return f"{self.cause or self.rule}{where}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +89,8 @@ def apply(
         expired += late
         words = tuple(each.acceptance for each in late)
         left += [replace(cause.only(counting), expired=words)] if counting else []
-    notes = [
-        report.mask(note)
-        for entry in baseline.entries
-        for note in _notes(entry, report, names, baseline.file)
-    ]
+    every = (_notes(entry, report, names, baseline.file) for entry in baseline.entries)
+    notes = map(report.mask, chain.from_iterable(every))
     return replace(
         report,
         causes=tuple(left),
@@ -116,13 +113,12 @@ def baseline_text(
         lines.append(f"  # {' '.join(ascii(cause.located)[1:-1].split())[:200]}")
         # Services may give members any name, also such as no file can have.
         can_be_named = len(cause.place) <= _LONGEST_PLACE and "\\" not in cause.place
-        place = cause.place if can_be_named else ""
-        word = cause.acceptance or acceptance
-        lines.append(_row(cause.id, cause.rule.name, cause.operations, place, word))
+        what = (cause.id, cause.rule.name, cause.operations, cause.place if can_be_named else "")
+        lines.append(_row(*what, cause.acceptance or acceptance))
     for entry in former:
         if not (_is_judged(entry, report) or entry.covers_any(causes)):
-            word = _word(entry, report)
-            lines.append(_row(entry.cause, entry.rule, entry.operations, entry.place, word))
+            what = (entry.cause, entry.rule, entry.operations, entry.place)
+            lines.append(_row(*what, _word(entry, report)))
     return "\n".join((f"format: {FORMAT}", "accepted:" if lines else "accepted: []", *lines)) + "\n"
 
 
@@ -203,12 +199,10 @@ def _is_judged(entry: BaselineEntry, report: Report) -> bool:
 def _entry(
     document: Document, number: int, row: Mapping[str, Json], problems: list[Problem]
 ) -> BaselineEntry | None:
-    last = day_of(row["expires"])
-    if last is None:
-        path = ("accepted", number, "expires")
+    if (last := day_of(row["expires"])) is None:
         message = f"{row['expires']!r} is no day; write for example '2027-01-31'"
         # Collected, so that one look at the file mends all of it.
-        problems.append(document.problem(path, message))
+        problems.append(document.problem(("accepted", number, "expires"), message))
         return None
     alone = (row["operation"],) if "operation" in row else ()
     word = file_formats.value_of(Acceptance, row, line=document.lines().get(("accepted", number)))

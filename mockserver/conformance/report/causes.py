@@ -186,5 +186,4 @@ def cause_id(outcome: Outcome, finding: Finding) -> str:
 
 def _shape(message: str) -> str:
     """Return a message without values and names: `BNB pays 5` and `ETH pays 0.7` are one."""
-    bare = _VALUE.sub("#", _QUOTED.sub("'…'", message))
-    return " ".join(_NAME.sub("#", bare).split())
+    return " ".join(_NAME.sub("#", _VALUE.sub("#", _QUOTED.sub("'…'", message))).split())

@@ -58,9 +58,8 @@ def as_junit(model: Report) -> str:
     name, time = "crosschain-mock conform", f"{model.elapsed_ms / 1000:.3f}"
     root = Element("testsuites", {"name": name, **_numbers(outcomes, model), "time": time})
     for layer in Layer:
-        outcomes_of_layer = [outcome for outcome in outcomes if outcome.rule.layer is layer]
-        if outcomes_of_layer:
-            root.append(_suite(layer, outcomes_of_layer, model))
+        if of_layer := [outcome for outcome in outcomes if outcome.rule.layer is layer]:
+            root.append(_suite(layer, of_layer, model))
     return xml_text(root)
 
 
@@ -96,9 +95,8 @@ def _add_findings(case: Element, outcome: ReportedOutcome, model: Report) -> Non
     for cause in failing:
         failure = SubElement(case, "failure", type=cause.verdict, message=one_line(cause.located))
         failure.text = _findings_text(cause)
-    milder = [cause for cause in outcome.causes if cause not in failing]
-    texts = [f"{cause.verdict}: {cause.located}\n{_findings_text(cause)}" for cause in milder]
-    if texts:
+    if milder := [cause for cause in outcome.causes if cause not in failing]:
+        texts = (f"{cause.verdict}: {cause.located}\n{_findings_text(cause)}" for cause in milder)
         SubElement(case, "system-out").text = "\n".join(texts)
 
 

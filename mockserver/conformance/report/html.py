@@ -63,10 +63,8 @@ def _parts(model: Report) -> Iterator[str]:
     yield _part("tiles", tiles=_joined(_tiles(model)))
     yield _findings(model)
     if model.accepted:
-        rows = (
-            _part("accepted_cause", cause=cause, operations=listed(cause.operations))
-            for cause in model.accepted
-        )
+        row = partial(_part, "accepted_cause")
+        rows = (row(cause=cause, operations=listed(cause.operations)) for cause in model.accepted)
         yield _part("accepted", rows=_joined(rows))
     yield from _unjudged(model)
     yield from _coverage(model)
@@ -94,23 +92,16 @@ def _tiles(model: Report) -> Iterator[str]:
 
 def _findings(model: Report) -> str:
     counts = {verdict: model.verdicts[verdict] for verdict in FINDINGS if model.verdicts[verdict]}
-    filters = _part(
-        "filters",
-        inputs=_joined(_part("filter", verdict=verdict) for verdict in counts),
-        total=sum(counts.values()),
-        labels=_joined(
-            _part("label", verdict=verdict, words=verdict.words, number=number)
-            for verdict, number in counts.items()
-        ),
+    inputs = _joined(_part("filter", verdict=verdict) for verdict in counts)
+    labels = _joined(
+        _part("label", verdict=verdict, words=verdict.words, number=number)
+        for verdict, number in counts.items()
     )
+    filters = _part("filters", inputs=inputs, total=sum(counts.values()), labels=labels)
     order = [cause for head in model.explained for cause in head.every]
     causes = [_cause(model, cause, opened=n < _OPEN) for n, cause in enumerate(order)]
-    return _part(
-        "findings",
-        filters=filters if causes else "",
-        number=counted(len(causes), "cause"),
-        causes=_joined(causes or [_part("nothing")]),
-    )
+    number, shown = counted(len(causes), "cause"), _joined(causes or [_part("nothing")])
+    return _part("findings", filters=filters if causes else "", number=number, causes=shown)
 
 
 def _cause(model: Report, cause: Cause, *, opened: bool) -> str:
@@ -275,12 +266,8 @@ def _rules(model: Report) -> str:
         finding_count = sum(verdict.is_finding for verdict in verdicts)
         rest = len(verdicts) - holds - finding_count
         rows.append(_part("rule", rule=rule, holds=holds, finding_count=finding_count, rest=rest))
-    return _part(
-        "rules",
-        rules=counted(len(rows), "rule"),
-        checks=counted(len(model.outcomes), "check"),
-        rows=_joined(rows),
-    )
+    rules, checks = counted(len(rows), "rule"), counted(len(model.outcomes), "check")
+    return _part("rules", rules=rules, checks=checks, rows=_joined(rows))
 
 
 def _requests(model: Report) -> str:
@@ -297,12 +284,8 @@ def _requests(model: Report) -> str:
     if model.sent_elsewhere:
         elsewhere = {"tone": "", "operation": "no operation", "kind": "read"}
         rows.append(_part("request", number=model.sent_elsewhere, **elsewhere))
-    return _part(
-        "requests",
-        number=counted(model.requests, "request"),
-        submissions=model.submissions,
-        rows=_joined(rows),
-    )
+    number = counted(model.requests, "request")
+    return _part("requests", number=number, submissions=model.submissions, rows=_joined(rows))
 
 
 class _Escaping(Formatter):

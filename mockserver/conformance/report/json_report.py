@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from mockserver import __version__
 from mockserver.conformance.checks.rule import Rule
-from mockserver.conformance.report.causes import Cause
+from mockserver.conformance.report.causes import Cause, ReportedOutcome
 from mockserver.conformance.report.coverage import Coverage, Share
 from mockserver.conformance.report.exchanges_and_curl import ReportedExchange
 from mockserver.conformance.report.model import Report
@@ -41,14 +41,7 @@ def facts_of(model: Report) -> dict[str, Json]:
         "causes": [_cause(cause, because) for cause, because in _explained(model)],
         "accepted": [_accepted(cause) for cause in model.accepted],
         "expired": [_accepted(cause) for cause in model.expired],
-        "outcomes": [
-            {
-                "id": outcome.id,
-                "rule": outcome.rule.name,
-                **picked(outcome, "operation", "verdict", "reason"),
-            }
-            for outcome in model.outcomes
-        ],
+        "outcomes": [_outcome(outcome) for outcome in model.outcomes],
         "rules": [rule_facts(rule) for rule in model.rules],
         "unsent": dict(model.unsent),
         "exchanges": [_exchange(exchange) for exchange in _exchanges(model)],
@@ -69,6 +62,11 @@ def _explained(model: Report) -> Iterator[tuple[Cause, str | None]]:
     for head in model.explained:
         yield head.cause, None
         yield from ((follower, head.cause.id) for follower in head.followers)
+
+
+def _outcome(outcome: ReportedOutcome) -> dict[str, Json]:
+    said = picked(outcome, "operation", "verdict", "reason")
+    return {"id": outcome.id, "rule": outcome.rule.name, **said}
 
 
 def _cause(cause: Cause, because: str | None) -> dict[str, Json]:

@@ -174,16 +174,13 @@ def masker_for(exchanges: Iterable[Exchange], caller: Caller) -> Masker:
     hidden = {
         value: label for value, label in secrets.items() if value in own or value not in open_text
     }
-    answers = (exchange.answer for exchange in every)
-    return Masker(
-        hidden,
-        [
-            Response(answer.status, answer.headers, part)
-            for answer in answers
-            # What was wrong on the wire is quoted, and stands in no body.
-            for part in (answer.body, answer.reason.encode())
-        ],
-    )
+    answers = [
+        Response(answer.status, answer.headers, part)
+        for answer in (exchange.answer for exchange in every)
+        # What was wrong on the wire is quoted, and stands in no body.
+        for part in (answer.body, answer.reason.encode())
+    ]
+    return Masker(hidden, answers)
 
 
 def _own(caller: Caller) -> dict[str, str]:

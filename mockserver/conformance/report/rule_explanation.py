@@ -9,6 +9,7 @@ from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.conformance.verdict import Severity, Verdict
 from mockserver.contract import Assumption, Basis, BasisKind, Contract, shipped_facts
 from mockserver.suggestions import did_you_mean
+from mockserver.wording import listed
 
 _WHY = {
     Severity.CRITICAL: "if it does not hold, money may be lost or paid twice",
@@ -58,8 +59,7 @@ def explained(
     yield "example of a finding", _example(rule)
     beside = [known.name for known in rules if known.layer is rule.layer and known is not rule]
     words = set(rule.name.split("-"))
-    near = sorted(beside, key=lambda name: -len(words & set(name.split("-"))))[:4]
-    if near:
+    if near := sorted(beside, key=lambda name: -len(words & set(name.split("-"))))[:4]:
         yield "see also", ", ".join(near)
 
 
@@ -85,10 +85,8 @@ def _needs(rule: Rule, probes: Sequence[Probe]) -> str:
     stages = [index.by_name[name].stage for name in probes_needed if name in index.by_name]
     armed = "; some are submissions, sent with --arm-writes only" if Stage.WRITES in stages else ""
     titles = [need.title if isinstance(need, Group) else need for need in rule.probes]
-    rest = len(titles) - _MOST_PROBES
-    more = f" and {rest} more" if rest > 0 else ""
-    names = ", ".join(titles[:_MOST_PROBES])
-    return f"{len(probes_needed)}, shared with other rules: {names}{more}{armed}"
+    names = listed(titles, _MOST_PROBES)
+    return f"{len(probes_needed)}, shared with other rules: {names}{armed}"
 
 
 def _example(rule: Rule) -> str:

@@ -113,8 +113,7 @@ class _Page:
         self._line("NOT JUDGED", "bold")
         for verdict, reasons in groups.items():
             if reasons:
-                number = sum(map(len, reasons.values()))
-                self._line(f"{verdict.words}: {number}")
+                self._line(f"{verdict.words}: {sum(map(len, reasons.values()))}")
                 for line in reason_lines(reasons, _MOST_REASONS, complete=self._verbose):
                     self._indented(line)
 
@@ -184,9 +183,12 @@ class _Page:
                 self._commands(cause)
             self._followers(cause)
         if len(causes) > most:
-            rest = causes[most:]
-            places = listed([one_line(cause.place or cause.id) for cause in rest])
-            self._indented(f"and {counted(len(rest), 'more cause')}: {places}; --verbose")
+            self._more(causes[most:])
+
+    def _more(self, causes: Sequence[Cause], indent: int = 2) -> None:
+        places = listed([one_line(cause.place or cause.id) for cause in causes])
+        words = f"and {counted(len(causes), 'more cause')}: {places}; --verbose"
+        self._indented(words, indent=indent)
 
     def _cause(self, cause: Cause) -> None:
         line = Text(f"{cause.id}  ", style="dim")
@@ -204,10 +206,7 @@ class _Page:
         alike = [each for each in head.followers if each.rule.name == cause.rule.name]
         others = [each for each in head.followers if each not in alike]
         if alike:
-            places = listed([one_line(each.place or each.id) for each in alike])
-            self._indented(
-                f"and {counted(len(alike), 'more cause')}: {places}; --verbose", indent=4
-            )
+            self._more(alike, indent=4)
         if others:
             number = counted(len(others), "finding")
             rules = listed(list(dict.fromkeys(each.rule.name for each in others)))

@@ -8,7 +8,7 @@ from mockserver.conformance.requests.probe import Probe, ProbeIndex, Stage
 from mockserver.conformance.requests.probe_table import PLANNED
 from mockserver.conformance.requests.unusual_http import http_probes
 from mockserver.conformance.session.probe_names import plain_probe
-from mockserver.contract import Contract
+from mockserver.contract import Contract, Operation
 
 _PLANNED_FOR = frozenset(probe.operation_id for probe in PLANNED)
 
@@ -18,21 +18,14 @@ def probes_of(contract: Contract) -> tuple[Probe, ...]:
 
     Operations that only public material shows are called with their examples, in that dialect.
     """
-    return (
-        *PLANNED,
-        *alternative_probes(),
-        *negative_probes(contract),
-        *http_probes(contract),
-        *(
-            Probe(
-                plain_probe(operation),
-                partial(example_of, operation=operation),
-                Stage.WRITES if operation.writes else Stage.READS,
-            )
-            for operation in contract
-            if operation.id not in _PLANNED_FOR
-        ),
-    )
+    shared, wrong = (*PLANNED, *alternative_probes()), negative_probes(contract)
+    unplanned = (operation for operation in contract if operation.id not in _PLANNED_FOR)
+    return (*shared, *wrong, *http_probes(contract), *map(_example_probe, unplanned))
+
+
+def _example_probe(operation: Operation) -> Probe:
+    stage = Stage.WRITES if operation.writes else Stage.READS
+    return Probe(plain_probe(operation), partial(example_of, operation=operation), stage)
 
 
 @lru_cache(maxsize=4)

@@ -239,8 +239,8 @@ def _missing(operation: Operation, field: Field) -> NegativeCase:
             raise NotRun(f"the usual request has no {location} {name!r} that could be left out")
         if location == "headers":
             _check_there_is_something(operation, context)
-        if (operation.id, field.role) in _MADE_LIKELY:
-            draft = _MADE_LIKELY[operation.id, field.role](draft, context)
+        if likely := _MADE_LIKELY.get((operation.id, field.role)):
+            draft = likely(draft, context)
         return draft.without(location, name)
 
     return NegativeCase(

@@ -191,22 +191,14 @@ def swap_on_another_chain(context: RunContext, best: str) -> TokenRoute:
     """Return a swap on another chain than the usual one: of two tokens, on the first of `best`."""
     default_chain = taken_route(context, ids.SWAP_QUOTE).source.chain
     evm = plain_tokens(context)
-    routes = [
-        route
-        for route in swaps(context)
-        if route.is_within_a_chain and route.source.chain != default_chain
-        if evm(route.source) and evm(route.target)
-    ]
+    on_a_chain = (route for route in swaps(context) if route.is_within_a_chain)
+    elsewhere = (route for route in on_a_chain if route.source.chain != default_chain)
+    routes = [route for route in elsewhere if evm(route.source) and evm(route.target)]
     needed(routes, "no other EVM chain has two tokens")
     context.draw("swaps on another chain").shuffle(routes)
-    order = best.split()
-    return min(
-        routes,
-        key=lambda route: (
-            order.index(route.source.chain) if route.source.chain in order else len(order),
-            route.source.is_native + route.target.is_native,
-        ),
-    )
+    routes.sort(key=lambda route: route.source.is_native + route.target.is_native)
+    places = {chain: place for place, chain in enumerate(best.split())}
+    return min(routes, key=lambda route: places.get(route.source.chain, len(places)))
 
 
 def coin_in_v1(context: RunContext) -> ListedToken:

@@ -51,12 +51,8 @@ class SavedRequest:
         if self.signed and operation.auth == "wallet-signature":
             name = next(field.name for field in operation.fields if field.role == "signature")
             headers[name] = caller.wallet_signature
-        draft = Draft(
-            headers=headers,
-            raw_query=self.query,
-            raw_body=None if self.body is None else self.body.encode(),
-            content_type=JSON_TYPE,
-        )
+        body = None if self.body is None else self.body.encode()
+        draft = Draft(headers, raw_query=self.query, raw_body=body, content_type=JSON_TYPE)
         return signed(draft, operation, caller) if self.signed else draft
 
 

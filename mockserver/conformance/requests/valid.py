@@ -61,8 +61,7 @@ def valid_request(context: RunContext, operation_id: str, **about: Any) -> Draft
     for field in operation.fields:
         if signed and field.location == "headers":
             continue
-        value = values.value(field)
-        if value is not None:
+        if (value := values.value(field)) is not None:
             parts[field.location][field.name] = value
         elif field.required:
             raise NotRun(f"nothing is known that could be {field.location} {field.name!r}")

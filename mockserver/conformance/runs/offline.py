@@ -64,8 +64,7 @@ def run_recorded(sources: Iterable[Source], options: Options | None = None) -> R
         _look_up(context, recordings, index.by_name[name])
     plain = _with_plain(context, recordings)
     for recorded in recordings.rest():
-        name = f"{recorded.operation.id}/recorded in {recorded.label}"
-        context.add(_exchange(context, name, recorded))
+        context.add(_exchange(context, recorded.probe, recorded))
     generations = {recorded.operation.generation.id for recorded in recordings.every}
     target = _target(sources, generations)
     chosen = [rule for rule in RULES if options.chooses(rule)]
@@ -94,12 +93,7 @@ def recorded_entries(
     Exchanges of operations that the contract does not have are left out.
     """
     return tuple(
-        RunEntry(
-            f"{recorded.operation.id}/recorded in {recorded.label}",
-            recorded.request,
-            recorded.answer,
-            recorded.operation.writes,
-        )
+        RunEntry(recorded.probe, recorded.request, recorded.answer, recorded.operation.writes)
         for recorded in _Recordings(tuple(sources), contract, caller).every
     )
 
@@ -118,6 +112,10 @@ class _Recorded:
     masked: tuple[str, ...] = ()
 
     @property
+    def probe(self) -> str:
+        return f"{self.operation.id}/recorded in {self.label}"
+
+    @property
     def succeeded(self) -> bool:
         return Exchange(0, "", self.operation, self.request, self.answer).succeeded
 
@@ -133,13 +131,9 @@ class _Recordings:
     def __init__(self, sources: Sequence[Source], contract: Contract, caller: Caller) -> None:
         self._rules = load_rules()
         known = {operation.id: operation for operation in contract}
-        pairs = [
-            (source, exchange)
-            for source in sources
-            for exchange in source.recording.exchanges
-            if exchange.operation in known
-            and not (exchange.request_omitted or exchange.response_omitted)
-        ]
+        every = [(source, each) for source in sources for each in source.recording.exchanges]
+        kept = (pair for pair in every if not (pair[1].request_omitted or pair[1].response_omitted))
+        pairs = [pair for pair in kept if pair[1].operation in known]
         if all(exchange.time_ms is not None for _, exchange in pairs):
             pairs.sort(key=lambda pair: pair[1].time_ms or 0)
         self.every = tuple(
@@ -218,8 +212,7 @@ def _with_plain(context: RunContext, recordings: _Recordings) -> RunContext:
         plain.add(exchange)
     for operation in context.contract:
         probe = plain_probe(operation)
-        recorded = recordings.success(operation) if plain.get(probe) is None else None
-        if recorded is not None:
+        if plain.get(probe) is None and (recorded := recordings.success(operation)):
             plain.add(_exchange(plain, probe, recorded))
     return plain
 

@@ -10,7 +10,7 @@ import json
 import re
 from collections import defaultdict, deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import asdict, field, replace
 from operator import attrgetter
 from pathlib import Path
@@ -33,6 +33,11 @@ from mockserver.wording import reason_of
 
 FORMAT = "crosschain-mock/run@1"
 MASK = "*"
+_INTERRUPTED = Answer(
+    0,
+    trouble=NoAnswer.TIMED_OUT,
+    reason="the run ended before the answer came, and a submission is never sent twice",
+)
 _NOTHING_CAME = (NoAnswer.UNREACHABLE, NoAnswer.TLS, NoAnswer.TIMED_OUT)
 _COMPARED = {"seed": "seed", "dialect": "dialect", "v1": "v1 address", "v2": "2.0 address"}
 _TIME = re.compile(r"[0-9]{10,13}")
@@ -180,11 +185,7 @@ class Journal(AbstractContextManager["Journal"]):
         self._redactor = Redactor()
         self._answers: dict[Hashable, deque[Answer]] = defaultdict(deque)
         for entry in entries:
-            answer = entry.answer or Answer(
-                0,
-                trouble=NoAnswer.TIMED_OUT,
-                reason="the run ended before the answer came, and a submission is never sent twice",
-            )
+            answer = entry.answer or _INTERRUPTED
             # A request that never got an answer is sent again, unless it is a submission.
             if entry.submission or answer.trouble not in _NOTHING_CAME:
                 self._answers[request_key(entry.request, entry.probe)].append(answer)
@@ -192,10 +193,8 @@ class Journal(AbstractContextManager["Journal"]):
     @classmethod
     def new(cls, path: Path, header: Header) -> Self:
         """Begin a journal. Raises `BadJournal` where a file that is no journal is in its place."""
-        try:
+        with _writing(path):
             occupied = path.exists() and (not path.is_file() or path.stat().st_size > 0)
-        except OSError as error:
-            raise _not_writable(path, error) from None
         if occupied and not is_journal(path):
             raise BadJournal(f"{str(path)!r} is no journal of a run, and is not overwritten")
         journal = cls(_opened(path, "w"))
@@ -251,14 +250,9 @@ class Journal(AbstractContextManager["Journal"]):
                 self._redactor.memory.add(value)
         # By role: `token` of the contract is the token of a chain, also where its text is hostile.
         self._redactor.memory.declare(_tokens_of(request))
-        return {
-            "probe": probe,
-            "request": {
-                **picked(request, "method", "path", "query"),
-                "headers": [list(item) for item in masked(request.headers)],
-                "body": _written(request.body),
-            },
-        }
+        headers = [list(item) for item in masked(request.headers)]
+        parts = {**picked(request, "method", "path", "query"), "headers": headers}
+        return {"probe": probe, "request": {**parts, "body": _written(request.body)}}
 
     def _append(self, line: Mapping[str, Json]) -> None:
         self._file.write(json.dumps(line, separators=(",", ":")) + "\n")
@@ -299,15 +293,17 @@ def journalled(
 
 
 def _opened(path: Path, mode: Literal["w", "r+"]) -> TextIO:
-    try:
+    with _writing(path):
         # Lines are counted in bytes: no platform may write its own line ends.
         return path.open(mode, encoding="ascii", newline="\n")
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
-        raise _not_writable(path, error) from None
-
-
-def _not_writable(path: Path, error: OSError) -> BadJournal:
-    return BadJournal(f"cannot write the journal {str(path)!r}: {reason_of(error)}")
+        raise BadJournal(f"cannot write the journal {str(path)!r}: {reason_of(error)}") from None
 
 
 def read_run(path: Path) -> Run:

@@ -44,8 +44,7 @@ class WrongService:
         generation = context.contract.operation(probe.operation_id).generation.id
         if probe.stage is not Stage.LISTS and generation not in self._decided:
             self._decided.add(generation)
-            reason = why_wrong_service(context.exchanges, generation)
-            if reason:
+            if reason := why_wrong_service(context.exchanges, generation):
                 self.wrong_service[generation] = reason
         return self.wrong_service.get(generation, "")
 
@@ -85,8 +84,7 @@ def hints(
     by. The result counts the requests of that search, which keeps to the time and the budget of the
     run.
     """
-    lines = []
-    sent = dict(result.sent)
+    lines, sent = list[str](), dict(result.sent)
     left_ms = options.time_ms - result.elapsed_ms
     room = options.limits(result.target).budget - result.requests
     search = _AddressSearch(result.contract, options, left_ms, room)
@@ -111,11 +109,9 @@ def silenced(result: Result, wrong_service: Mapping[str, str]) -> Result:
     """Return the result without verdicts on a generation where another service answers."""
 
     def judged(outcome: Outcome) -> Outcome:
-        reason = wrong_service.get(outcome.operation.generation.id)
-        if reason is None:
+        if (reason := wrong_service.get(outcome.operation.generation.id)) is None:
             return outcome
-        name = outcome.operation.generation.name
-        why = f"what answers is not the {name} service: {reason}"
+        why = f"what answers is not the {outcome.operation.generation.name} service: {reason}"
         return Outcome(outcome.rule, outcome.operation, Verdict.INCONCLUSIVE, reason=why)
 
     return replace(result, outcomes=tuple(map(judged, result.outcomes)))
@@ -146,7 +142,7 @@ class _AddressSearch:
         time_ms = min(_HINT_MS, self._left_ms)
         if time_ms <= 0 or self._room <= 0:
             return False
-        target = Target(base, base)
+        target, request = Target(base, base), Request(opener.method, opener.path)
         configured = self._options.limits(target)
         limits = replace(configured, budget=1, time_ms=time_ms, request_ms=time_ms)
         began = ticks_ms()
@@ -155,7 +151,6 @@ class _AddressSearch:
             with Transport(target, permit, limits, tls=self._options.tls) as transport:
                 # Each address has a transport of its own, and the rate holds for all of them.
                 transport.wait(int(1000 / limits.rate))
-                request = Request(opener.method, opener.path)
                 answer = transport.send(opener.generation.id, request)
         except (UnsafeOrWrong, Refusing, Spent):
             return False

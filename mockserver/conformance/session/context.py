@@ -190,13 +190,11 @@ class RunContext(Cached):
         return self._by_probe.get(probe)
 
     def sent(self, *probes: str) -> list[Exchange]:
-        exchanges = map(self.get, probes)
-        return [exchange for exchange in exchanges if exchange is not None]
+        return [exchange for exchange in map(self.get, probes) if exchange is not None]
 
     def require(self, probe: str) -> Exchange:
         """Return the exchange of a probe. Raises `NotRun` where it was not sent."""
-        exchange = self.get(probe)
-        if exchange is None:
+        if (exchange := self.get(probe)) is None:
             raise self.not_sent(probe, otherwise=f"{probe} was not sent")
         return exchange
 

@@ -82,8 +82,7 @@ class Permit:
         if host not in self._hosts:
             name_it = f"name it with --allow-host {host} if it is meant"
             raise UnsafeOrWrong(f"{host!r} is not this machine; {name_it}")
-        confirmed = {name.lower() for name in self.arming.confirmed}
-        if self.arming.writes and host not in confirmed:
+        if self.arming.writes and host not in {name.lower() for name in self.arming.confirmed}:
             again = f"type its name again with --set confirm-host={host} if they are meant"
             raise UnsafeOrWrong(f"submissions to {host!r} may cost money; {again}")
 

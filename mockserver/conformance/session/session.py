@@ -82,8 +82,7 @@ class Session:
         """How many requests left for each operation, zero for those that got none."""
         counts = {operation.id: 0 for operation in self.context.contract}
         for (method, path), number in self.transport.sent.items():
-            operation = self.context.contract.find(method, path)
-            if operation is not None:
+            if operation := self.context.contract.find(method, path):
                 counts[operation.id] += number
         return counts
 
@@ -101,13 +100,11 @@ class Session:
         """
         operation = self.context.contract.operation(ProbeName(probe).operation_id)
         request = self._fresh(draft, operation).request(operation)
-        recalled = self._keeper.recall(probe, request) if self._keeper else None
-        if recalled is None:
-            self._wait(wait_ms)
-            answer = self._answer(probe, operation, request)
-        else:
+        if recalled := self._keeper.recall(probe, request) if self._keeper else None:
             self.transport.take_over(request)
-            answer = recalled
+        else:
+            self._wait(wait_ms)
+        answer = recalled or self._answer(probe, operation, request)
         return self._note(probe, request, answer, is_new=recalled is None)
 
     def ask_together(
@@ -188,8 +185,7 @@ class Session:
         made, now = str(draft.headers.get("timestamp", "")), self.context.caller_now
         if not (made.isascii() and made.isdecimal()):
             return draft
-        age_ms = now.timestamp_ms - int(made[:20])
-        if not _MOMENT_MS < age_ms < ON_PURPOSE_MS:
+        if not _MOMENT_MS < now.timestamp_ms - int(made[:20]) < ON_PURPOSE_MS:
             return draft
         then = replace(now, timestamp_ms=int(made))
         return now.sign_v1(draft) if then.sign_v1(draft) == draft else draft

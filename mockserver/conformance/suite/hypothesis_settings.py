@@ -31,8 +31,7 @@ def of_hypothesis(config: pytest.Config) -> dict[str, Any]:
     if seed not in (None, "random"):
         text = str(seed)
         chosen["seed"] = int(text) if text.isdecimal() else zlib.crc32(text.encode())
-    profile = config.getoption("hypothesis_profile", None)
-    if profile:
+    if profile := config.getoption("hypothesis_profile", None):
         from hypothesis import settings  # noqa: PLC0415 - slow to import
 
         chosen["examples"] = settings.get_profile(profile).max_examples
@@ -41,8 +40,7 @@ def of_hypothesis(config: pytest.Config) -> dict[str, Any]:
 
 def stored(dialect: str) -> tuple[SavedRequest, ...]:
     """Return the requests that found something in an earlier run, from the user's database."""
-    database = _database(reading=True)
-    if database is None:
+    if (database := _database(reading=True)) is None:
         return ()
     known = {operation.id for operation in load(dialect)}
     read = (saved_request for raw in sorted(database.fetch(_KEY)) for saved_request in _read(raw))
@@ -51,8 +49,7 @@ def stored(dialect: str) -> tuple[SavedRequest, ...]:
 
 def store(result: Result) -> None:
     """Keep the requests by which generation found something, and forget those that find nothing."""
-    database = _database()
-    if database is None:
+    if (database := _database()) is None:
         return
     lines = {
         line

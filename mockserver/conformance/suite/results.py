@@ -110,15 +110,13 @@ else:
 
 def summary_lines(runs: Sequence[str], differences: Sequence[str]) -> Iterator[str]:
     """Yield the lines of pytest's summary, from the JSON that tests have left behind."""
-    summaries = [json.loads(run) for run in runs]
-    if summaries:
+    if summaries := [json.loads(run) for run in runs]:
         requests = counted(sum(summary["requests"] for summary in summaries), "request")
         submissions = sum(summary["submissions"] for summary in summaries)
         target = f"{', '.join(summaries[0]['target'])} (seed {summaries[0]['seed']})"
         yield f"{target}: {requests}, submissions sent: {submissions}"
     for note in dict.fromkeys(note for summary in summaries for note in summary["notes"]):
         yield f"note: {note}"
-    for cause in grouped(map(json.loads, differences), itemgetter("cause")).values():
-        first = cause[0]
-        where = ", ".join(dict.fromkeys(entry["operation"] for entry in cause))
+    for first, *further in grouped(map(json.loads, differences), itemgetter("cause")).values():
+        where = ", ".join(dict.fromkeys(entry["operation"] for entry in (first, *further)))
         yield f"{first['verdict']}: {first['rule']} [{where}]: {first['message']}"
