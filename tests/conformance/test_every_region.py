@@ -6,6 +6,7 @@ import struct
 import subprocess
 import sys
 from decimal import Decimal
+from itertools import cycle
 
 import pytest
 
@@ -61,6 +62,7 @@ READING = [
     deep("raw-moves-the-amount", "v1-raw-of-coins-pads-its-value"),
     deep("coins-are-as-their-chains-say", "optimism-says-its-coin-is-op"),
     deep("call-is-from-the-sender", "swap-gas-below-what-a-transaction-costs"),
+    deep("call-without-an-option-pays-what-was-quoted", "naming-the-aggregator-costs-a-percent"),
 ]
 SUBMITTING = [
     ("orders-take-the-slippages-of-calls", "order-slippage-is-in-percent"),
@@ -225,6 +227,46 @@ def without_aggregator(share):
 def test_a_swap_without_an_option_pays_about_what_was_quoted(share, is_told):
     rule = "call-without-an-option-pays-what-was-quoted"
     assert findings_of(without_aggregator(share), rule)[1] == ({rule} if is_told else set())
+
+
+def with_option(name, share):
+    """A swap with an optional input pays a share of what was quoted; a list has one for each."""
+    shares = cycle(share if isinstance(share, list) else [share])
+
+    def change(call, data):
+        if call.inputs.get(name):
+            data["amountOut"] = str(int(Decimal(data["amountOut"]) * Decimal(next(shares))))
+
+    return Flaw("", frozenset({"getAggregateSwap"}), {"data": change})
+
+
+@pytest.mark.parametrize(
+    ("name", "share", "is_told"),
+    [
+        ("aggregator", "0.99", True),
+        deep("aggregator", "0.998", True),
+        # More than was quoted, as a price that moves, and with an input that no quote names.
+        deep("aggregator", "1.01", False),
+        ("aggregator", ["0.99", "1"], False),
+        deep("aggregator", ["0.99", "0.98", "0.995"], False),
+        deep("routeSummary", "0.99", False),
+    ],
+)
+def test_a_swap_with_what_its_quote_names_pays_what_was_quoted(name, share, is_told):
+    rule = "call-without-an-option-pays-what-was-quoted"
+    told = findings_of(with_option(name, share), rule)[1]
+    assert told == ({rule} if is_told else set())
+
+
+@pytest.mark.parametrize(
+    ("fault", "is_told"), [("swap-rates-have-six-digits", True), deep(None, False)]
+)
+def test_the_cheapest_token_is_swapped_for_the_dearest(fault, is_told):
+    rule = "swap-follows-prices"
+    result, told = findings_of(catalogue.flaw(fault), (rule, "price-is-a-price"))
+    assert told == ({rule} if is_told else set())
+    label = "the cheapest token for the dearest"
+    assert sum(label in each.probe for each in result.exchanges) == 1
 
 
 @pytest.mark.parametrize("ends", [("ETH", "BNB"), ("BNB", "ARB")], ids="-".join)

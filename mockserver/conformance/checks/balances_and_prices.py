@@ -1,6 +1,7 @@
 """Balances and prices of 2.0 against their own requests."""
 
 from collections import defaultdict
+from collections.abc import Iterator
 from decimal import Decimal
 
 from mockserver.conformance.checks import required_members
@@ -221,25 +222,37 @@ def update_time_never_goes_back(context: RunContext, operation: Operation) -> Ju
     if now < before:
         message = f"updateTime goes back from {times[0]} to {times[1]}"
         yield Finding(message, pair, "data.updateTime")
-    yield from _moved_under_one_time(context, operation)
+    yield from moved_under_one_time(context)
 
 
-def _moved_under_one_time(context: RunContext, operation: Operation) -> Findings:
-    by_time = defaultdict[tuple[str, ...], dict[str, Exchange]](dict)
-    for exchange in context.successes(operation):
+def moving_under_one_time(context: RunContext) -> Iterator[tuple[str, list[Exchange]]]:
+    """Yield each updateTime with the prices of one token that have it, where these differ more
+    often than those of some replicas: the first, and those which differ from it.
+    """
+    by_time = defaultdict[tuple[str, ...], list[Exchange]](list)
+    for exchange in context.successes(ids.PRICE):
         when, sent = text(exchange.data.get("updateTime")), exchange.parameters
         about = [sent.get(name, "").lower() for name in ("chain", "contractAddress", "symbol")]
         # Times may be cut to minutes.
         if (service_clock.seconds_of(when) or 0) % _MINUTE_S:
             key = (when, exchange.text("source"), *about)
-            by_time[key].setdefault(exchange.text("price"), exchange)
-    for (when, *_), prices in by_time.items():
-        ends = [*prices.values()][:: max(1, len(prices) - 1)]
-        apart = service_clock.seconds_between(*(ends[at].answer.header("Date") for at in (0, -1)))
-        # Prices of one second, and those of several replicas, may have the same time.
-        if len(prices) >= _FEWEST_PRICES and apart is not None and apart >= _APART_S:
-            message = f"{len(prices)} prices of one token have the updateTime {when}"
-            yield Finding(message, tuple(ends), "data.updateTime", cause="moved")
+            by_time[key].append(exchange)
+    for (when, *_), (first, *others) in by_time.items():
+        moved = [each for each in others if each.data.get("price") != first.data.get("price")]
+        if len({each.text("price") for each in moved}) >= _FEWEST_PRICES - 1:
+            yield when, [first, *moved]
+
+
+def moved_under_one_time(context: RunContext) -> Findings:
+    for when, prices in moving_under_one_time(context):
+        ends = prices[0], prices[-1]
+        apart = service_clock.seconds_between(*(end.answer.header("Date") for end in ends))
+        # Prices of one second may have the same time.
+        if apart is not None and apart >= _APART_S:
+            count = len({each.text("price") for each in prices})
+            message = f"{count} prices of one token have the updateTime {when}"
+            basis = fact_basis("prices.update-time")
+            yield Finding(message, ends, "data.updateTime", basis, cause="moved")
             return
 
 

@@ -31,7 +31,7 @@ from mockserver.conformance.discovery.inventory import ListedToken, inventory_of
 from mockserver.conformance.discovery.member_roles import text
 from mockserver.conformance.requests.valid import COMPARED_SLIPPAGES
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.exchange import Exchange, ExchangePair
 from mockserver.conformance.session.probe_names import EdgeKind, plain_probe
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Layer, Operation, fact_basis, ids
@@ -61,6 +61,8 @@ _BPS = Decimal(10_000)
 _PRICE_FACTOR = Decimal("1.02")
 # Without the aggregator of its quote a call may take another one, which is not half as good.
 _OTHER_ROUTE_FACTOR = Decimal("1.5")
+# How many times larger a cost is than what equal calls differ by.
+_PLAINLY = 10
 _SWAPPED = ("fromAmount", "fromTokenAddress", "toTokenAddress", "fromDecimal", "toDecimal")
 # Twenty times finer than the usual slippage of 1 percent, and coarser than any rounding.
 _SLIPPAGE_TOLERANCE = Decimal("0.0005")
@@ -321,20 +323,23 @@ def _less_slippage(context: RunContext) -> Findings:
 def call_without_an_option_pays_what_was_quoted(
     context: RunContext, operation: Operation
 ) -> Judgements:
-    """Without an optional input a call pays about what was quoted, where it does so with it."""
-    outputs = {
-        asked: amounts.number(quote.data.get("outAmount"))
-        for asked, quote in _quotes_within_chains(context).items()
-    }
+    """Without an optional input a call pays about what was quoted, where it does so with it; and
+    with one that its quote names no less than was quoted, where it does so without it.
+    """
+    quotes = _quotes_within_chains(context)
     for name, pairs in with_and_without(context, operation):
-        odd = []
+        odd, shares, of_quotes = [], list[tuple[Decimal, Decimal]](), list[ExchangePair]()
         for complete, lacking in pairs:
             calls = (complete, lacking)
             paid, less = (amounts.number(call.data.get("amountOut")) for call in calls)
-            quoted = outputs.get(_swap_asked(complete, "chain"))
-            if not quoted or paid is None or less is None:
+            quote = quotes.get(_swap_asked(complete, "chain"))
+            quoted = amounts.number(quote.data.get("outAmount")) if quote else None
+            if quote is None or not quoted or paid is None or less is None:
                 continue
             yield JUDGED
+            if complete.parameters[name] == quote.text(name):
+                shares.append((paid / quoted, less / quoted))
+                of_quotes.append(calls)
             is_other = not amounts.within(quoted, less, _OTHER_ROUTE_FACTOR)
             if is_other and amounts.within(quoted, paid, _PRICE_FACTOR):
                 odd.append((complete, lacking))
@@ -343,6 +348,21 @@ def call_without_an_option_pays_what_was_quoted(
             paid_text, less_text = (call.data.get("amountOut") for call in odd[0])
             message = f"amountOut is {paid_text}, as quoted, and {less_text} without {name}"
             yield Finding(message, odd[0], "data.amountOut", cause=f"without {name}")
+        if len(shares) > 1 and _costs(shares):
+            paid_text, less_text = (call.data.get("amountOut") for call in of_quotes[0])
+            message = f"amountOut is {paid_text} with the {name} that the quote names, and "
+            message += f"{less_text}, as quoted, without it"
+            yield Finding(message, of_quotes[0], "data.amountOut", cause=f"with {name}")
+
+
+def _costs(shares: Iterable[tuple[Decimal, Decimal]]) -> bool:
+    """Tell whether calls with an option all pay the same share of the quote less, by far more than
+    those without it differ from the quote: no price moves so.
+    """
+    with_it, without = zip(*shares, strict=True)
+    cost = 1 - max(with_it)
+    apart = max(max(with_it) - min(with_it), *(abs(1 - share) for share in without))
+    return cost > _SLIPPAGE_TOLERANCE and apart * _PLAINLY < cost
 
 
 @_PACK.major("v2.get-aggregate-swap.aggregator", layer=Layer.CROSS, every_exchange=True)

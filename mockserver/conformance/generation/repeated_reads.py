@@ -4,8 +4,12 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 
+from mockserver.conformance.checks.balances_and_prices import (
+    moved_under_one_time,
+    moving_under_one_time,
+)
 from mockserver.conformance.checks.http_protocol import wrong_headers
 from mockserver.conformance.checks.judged_exchanges import GATEWAY_STATUSES, in_words, request_key
 from mockserver.conformance.checks.shared_probes import V2_LISTS
@@ -113,6 +117,8 @@ class RepeatedReads(KeptConnections, RepeatedHeads):
 
     def read_again(self) -> None:
         """Send everything that reads; stop where nothing more may leave."""
+        # Then a rule of the plan reports it.
+        has_moved = any(moved_under_one_time(self._context))
         steps = (
             self._begin,
             self._forms,
@@ -128,6 +134,8 @@ class RepeatedReads(KeptConnections, RepeatedHeads):
                 return
         self._begin_again()
         self._judge_dates()
+        if not has_moved:
+            self._judge_times_of_prices()
         self._wait_until_stale()
 
     def _wait_until_stale(self) -> None:
@@ -141,6 +149,16 @@ class RepeatedReads(KeptConnections, RepeatedHeads):
         self._session.transport.wait(wait_s * 1000)
         for target in kept:
             self._ask(target, target.make())
+
+    def _judge_times_of_prices(self) -> None:
+        """Report prices that move under one time until that has to be another one."""
+        for _, prices in islice(moving_under_one_time(self._context), 1):
+            first = prices[0]
+            lasted_ms = self._context.exchanges[-1].answer.came_ms - first.answer.came_ms
+            self._session.transport.wait(_MOVED_MS - lasted_ms)
+            target = self._repeated("usual", first.operation, first)
+            self._ask(target, target.make())
+            self._findings[first.operation.id] += moved_under_one_time(self._context)
 
     def _judge_dates(self) -> None:
         """Report a Date that stays while time passes: ages are counted from it (RFC 9110, 6.6.1).

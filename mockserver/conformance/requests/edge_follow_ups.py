@@ -2,10 +2,16 @@
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import islice, pairwise
+from itertools import islice, pairwise, product
 
 from mockserver.conformance.discovery.inventory import ListedToken, inventory_of
-from mockserver.conformance.discovery.token_routes import TokenRoute, bridges, plain_tokens
+from mockserver.conformance.discovery.token_routes import (
+    TokenRoute,
+    bridges,
+    plain_tokens,
+    price_of,
+    usable_tokens,
+)
 from mockserver.conformance.requests.chain_token_pairs import (
     Cell,
     cells_asked,
@@ -43,6 +49,7 @@ def called_for(context: RunContext, within: Collection[str]) -> Iterator[EdgeCas
         yield from _calls_of_aggregators(context)
     if ids.SWAP_QUOTE in within:
         yield from _aggregators_in_turn(context)
+        yield from _cheapest_for_dearest(context)
     if ids.TICKET in within:
         yield from _tickets_in_other_forms(context)
     for operation_id in (ids.ORDER, ids.V1_ORDER):
@@ -106,6 +113,30 @@ def _aggregators_in_turn(context: RunContext) -> Iterator[EdgeCase]:
     for number, quote in enumerate((*around, *around), 1):
         edge = Edge(f"aggregators in turn, {number}", EdgeKind.ROUTE)
         yield EdgeCase(ids.SWAP_QUOTE, edge, Draft(query=quote.parameters))
+
+
+def _cheapest_for_dearest(context: RunContext) -> Iterator[EdgeCase]:
+    """Yield a swap of the cheapest token for the dearest, of which a rate needs the most digits.
+
+    Only now the prices of all are known.
+    """
+    with suppress(NotRun, Inconclusive):
+        priced = [(price_of(context, token), token) for token in usable_tokens(context)]
+        worth = {token: price for price, token in priced if price and token.address}
+        if len(worth) < FEW_TOKENS:
+            return
+        cheap, dear = min(worth.values()), max(worth.values())
+        sources, targets = (
+            [token for token, price in worth.items() if price == end] for end in (cheap, dear)
+        )
+        routes = [TokenRoute(*ends) for ends in product(sources, targets)]
+        cells = cells_of(context.contract.operation(ids.SWAP_QUOTE))
+        asked = {cells_asked(exchange) for exchange in context.successes(ids.SWAP_QUOTE)}
+        if asked.isdisjoint(map(cells, routes)):
+            route = max(routes, key=lambda route: route.is_within_a_chain)
+            draft = valid_request(context, ids.SWAP_QUOTE, route=route)
+            edge = Edge("the cheapest token for the dearest", sound=False)
+            yield EdgeCase(ids.SWAP_QUOTE, edge, draft)
 
 
 def _calls_of_aggregators(context: RunContext) -> Iterator[EdgeCase]:

@@ -120,6 +120,7 @@ def test_what_carries_requests_shows_though_each_alone_is_answered_well(fault, w
     ("fault", "words"),
     [
         ("date-stands-still", "GMT in all answers of "),
+        ("prices-move-under-one-time", "prices of one token have the updateTime"),
         deep("prices-older-than-their-max-age", "2 s, where they let others keep it for 1 s"),
     ],
 )
@@ -129,6 +130,23 @@ def test_what_shows_as_time_passes_is_told(fault, words):
         result = run(url, edges=False, examples=0, rate=150)
     messages = [each.message for outcome in result.outcomes for each in outcome.findings]
     assert any(words in message for message in messages), messages
+
+
+@pytest.mark.parametrize("prices", [3, 50])
+@pytest.mark.usefixtures("wall_time")
+def test_prices_of_replicas_and_those_whose_time_moves_with_them_are_not_blamed(prices):
+    def change(call, data):
+        moves = count(call, "prices") % prices
+        data["price"] = str(1 + moves / 1000)
+        if prices == 3:
+            data["updateTime"] = call.service.memory.setdefault("first", data["updateTime"])
+
+    flaw = Flaw("", frozenset({"getPrice"}), {"data": change})
+    rules = (RULE, "update-time-never-goes-back")
+    with service_six(flaw) as url:
+        result = run(url, only=rules, edges=True, examples=0)
+    about = [each.place for outcome in result.outcomes for each in outcome.findings]
+    assert "data.updateTime" not in about
 
 
 def together(*flaws):
