@@ -40,6 +40,7 @@ READING = [
     deep("usd-value-fits-output", "cents-worth-nothing"),
     deep("fees-are-smallest-units", "gas-to-tron-in-eighteen"),
     deep("refuses-wrong-form", "fraction-cut-off"),
+    ("refuses-wrong-form", "amounts-read-as-python-does"),
     deep("refusal-is-told", "refusals-with-traceback"),
     deep("each-call-carries-its-request", "call-data-of-previous-amount"),
     ("aggregator-is-that-of-its-own-quote", "aggregator-of-the-previous"),

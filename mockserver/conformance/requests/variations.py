@@ -143,6 +143,12 @@ def _with_fraction(value: Json, context: RunContext, _: str) -> Json:
     return f"{value}.5"
 
 
+def _in_other_digits(value: Json, context: RunContext, label: str) -> Json:
+    """Return an amount in the digits of another script, which Unicode counts as decimal."""
+    zero = ord(context.draw(label).choice("\u0660\u0966\uff10"))
+    return str(value).translate({ord("0") + digit: zero + digit for digit in range(10)})
+
+
 def as_text(value: Json, *_: object) -> Json:
     if isinstance(value, Decimal):
         # Whoever reads it may cut what is behind the point.
@@ -224,6 +230,7 @@ _VALUES: Mapping[str, MakeValue] = {
     "negative": _negative,
     "zero": lambda value, _, __: "0" if isinstance(value, str) else 0,
     "with a fraction": _with_fraction,
+    "other digits": _in_other_digits,
     "as text": as_text,
     "as number": as_number,
     "long past": _long_past,
