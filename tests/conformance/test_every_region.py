@@ -1,6 +1,7 @@
 """What is wrong for one chain, one token, one size or one kind of hash alone."""
 
 import json
+import re
 import shlex
 import struct
 import subprocess
@@ -66,6 +67,7 @@ READING = [
     deep("call-without-an-option-pays-what-was-quoted", "naming-the-aggregator-costs-a-percent"),
 ]
 SUBMITTING = [
+    ("each-listed-chain-is-served", "segwit-addresses-refused-in-orders"),
     ("orders-take-the-slippages-of-calls", "order-slippage-is-in-percent"),
     ("success-pays-what-was-quoted", "order-amount-gross"),
     ("each-chain-takes-reports", "solana-hashes-refused"),
@@ -212,6 +214,28 @@ def test_an_order_at_an_edge_shows_what_is_cut_or_lost(rule, operation, change):
     flaw = Flaw("", frozenset({operation}), {"data": change})
     told = findings_of(flaw, (rule or "order-ids-are-unique", *_EACH_ORDER), arm_writes=True)[1]
     assert rule in told if rule else not told
+
+
+@pytest.mark.parametrize(
+    ("refused", "is_told"),
+    [
+        (r"3", True),
+        deep(r"bc1.{40,}", True),
+        # Orders to Bitcoin may be none that this service takes.
+        (r"[13]|bc1", False),
+    ],
+)
+@pytest.mark.deep(quick=1)
+def test_orders_are_taken_for_each_form_of_a_bitcoin_address(refused, is_told):
+    def change(call):
+        if re.match(refused, call.inputs["toAddr"]):
+            raise RefusalError("toAddr is unknown")
+
+    flaw, rule = (
+        Flaw("", frozenset({"submitOrder"}), {"before": change}),
+        "each-listed-chain-is-served",
+    )
+    assert findings_of(flaw, rule, arm_writes=True)[1] == ({rule} if is_told else set())
 
 
 def without_aggregator(share):

@@ -43,6 +43,7 @@ from mockserver.conformance.requests.edge_follow_ups import (
     order_again,
     refused_chains,
     refused_orders,
+    refused_receivers,
     refused_tokens,
 )
 from mockserver.conformance.requests.probe_labels import SAMPLES
@@ -332,7 +333,8 @@ _OF_MARKETS = ("route", "path", "pair", "pool", "market", "trad")
 def each_listed_chain_is_served(context: RunContext, operation: Operation) -> Judgements:
     """No listed chain is refused each time, with whatever token, where other chains are taken; no
     listed token on one chain, where the chain and the token elsewhere are; and no order of listed
-    tokens on EVM chains, whatever its deposit.
+    tokens on EVM chains, whatever its deposit, or of a receiver on Bitcoin in one of its forms
+    alone.
     """
     if operation.writes:
         context.require_success(plain_probe(operation))
@@ -369,6 +371,15 @@ def each_listed_chain_is_served(context: RunContext, operation: Operation) -> Ju
             what = f"an order for {edge.label} is refused for each of two deposits"
             with suppress(Inconclusive):
                 yield wrongly_refused(context, orders[-1], what, orders[0], cause="order refused")
+    for edge, _, taken in refused_receivers(context) if operation.id == ids.ORDER else ():
+        again = context.get(ProbeName.at(operation.id, order_again(edge)))
+        if again is not None and again.refused:
+            what = f"a {edge.label} is refused for each of two deposits, and another one taken"
+            receiver, cause = fact_basis("v2.order.to-addr"), "form of receivers refused"
+            with suppress(Inconclusive):
+                yield wrongly_refused(
+                    context, again, what, taken, place="body.toAddr", basis=receiver, cause=cause
+                )
 
 
 @_PACK.major(

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice, pairwise, product
 
 from mockserver.conformance.discovery.inventory import ListedToken, inventory_of
@@ -23,6 +24,7 @@ from mockserver.conformance.requests.edge_cases import FEW_TOKENS, POOLS, WITHIN
 from mockserver.conformance.requests.edge_submissions import (
     About,
     hash_forms,
+    receivers_in_each_form,
     submissions,
     with_deposit,
 )
@@ -177,14 +179,31 @@ def refused_orders(context: RunContext, operation_id: str) -> Iterator[tuple[Edg
             yield edge, about
 
 
+def refused_receivers(context: RunContext) -> Iterator[tuple[Edge, About, Exchange]]:
+    """Yield orders whose receivers have a form that was refused, each with the order of one in
+    another form, which was taken.
+    """
+    orders = [
+        (edge, about, context.get(ProbeName.at(ids.ORDER, edge)))
+        for edge, about in receivers_in_each_form(context)
+    ]
+    taken = next((order for *_, order in orders if order and order.succeeded), None)
+    for edge, about, order in orders if taken else ():
+        if order is not None and order.refused and taken is not None:
+            yield edge, about, taken
+
+
 def order_again(edge: Edge) -> Edge:
     """Return the edge of the same order for another deposit."""
-    return Edge(f"again, {edge.label}", EdgeKind.ROUTE)
+    return replace(edge, label=f"again, {edge.label}")
 
 
 def _orders_again(context: RunContext, operation_id: str) -> Iterator[EdgeCase]:
     with suppress(NotRun, Inconclusive):
-        for edge, about in refused_orders(context, operation_id):
+        orders = list(refused_orders(context, operation_id))
+        if operation_id == ids.ORDER:
+            orders += ((edge, about) for edge, about, _ in refused_receivers(context))
+        for edge, about in orders:
             again = order_again(edge)
             draft = valid_request(context, operation_id, **with_deposit(context, again, about))
             yield EdgeCase(operation_id, again, draft)

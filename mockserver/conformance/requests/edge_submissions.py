@@ -14,6 +14,7 @@ from mockserver.conformance.discovery.token_routes import (
     TokenRoute,
     bridges,
     default_amount_of,
+    plain_tokens,
     v1_bridges,
     v1_bridges_of,
     v1_tokens,
@@ -57,6 +58,14 @@ _HARDLY_ANYTHING = Decimal("0.0001")
 _HASH_FORMS = {
     form: frozenset(shipped_facts().names["words"][words])
     for form, words in (("in base58", "hashes-in-base58"), ("without 0x", "hashes-without-0x"))
+}
+_BITCOIN = frozenset({"btc", "bitcoin"})
+# Of one key, and of scripts, as BIP-173 publishes them, and as they were before it.
+_FORMS_OF_RECEIVERS = {
+    "of a key in base58": "1BgGZ9tcN4rm9KBzDn7KprQz87SZ26SAMH",
+    "of a script in base58": "3JvL6Ymt8MVWiCNHC7oWU6nLeHNJKLZGLN",
+    "of a key in bech32": "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
+    "of a script in bech32": "bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3",
 }
 
 
@@ -134,6 +143,7 @@ def submissions(context: RunContext, operation_id: str) -> Iterator[EdgeSubject]
         # Whether these are taken is not judged, so that each can be about another route.
         orders = orders_of_each(context, ids.ORDER, elsewhere)
         further = (about for _, about, _ in orders if "deposit" not in about)
+        yield from receivers_in_each_form(context)
         channels = {
             f"channel of {_LONG} characters": "x" * _LONG,
             "channel that is not ASCII": "é漢",
@@ -151,6 +161,18 @@ def submissions(context: RunContext, operation_id: str) -> Iterator[EdgeSubject]
         yield Edge(label, sound=False), {"sourceCerts": longer, **on_another}
     if operation_id == ids.TICKET:
         yield from _tickets(context)
+
+
+def receivers_in_each_form(context: RunContext) -> Iterator[EdgeSubject]:
+    """Yield orders to Bitcoin whose receivers have each of the forms of its addresses."""
+    routes = in_random_order(context, "orders to Bitcoin", bridges(context))
+    to_bitcoin = [route for route in routes if folded(route.target.chain) in _BITCOIN]
+    is_evm = plain_tokens(context)
+    for route in sorted(to_bitcoin, key=lambda route: not is_evm(route.source))[:1]:
+        for form, receiver in _FORMS_OF_RECEIVERS.items():
+            # Whether orders to it are taken at all is not judged here.
+            edge = Edge(f"receiver {form} on {route.target.chain}", sound=False)
+            yield edge, {"route": route, "toAddr": receiver}
 
 
 def _rules_of_extra(context: RunContext) -> str:
