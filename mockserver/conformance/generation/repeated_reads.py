@@ -52,6 +52,7 @@ from mockserver.conformance.generation.repeated_answers import (
 from mockserver.conformance.generation.repeated_heads import RepeatedHeads
 from mockserver.conformance.generation.similar_requests import (
     distance,
+    in_other_letters,
     nearest,
     other_request,
     owner_of,
@@ -124,6 +125,7 @@ class RepeatedReads(KeptConnections, RepeatedHeads):
             self._forms,
             self._http,
             self._turned,
+            self._in_other_letters,
             self._kept,
             self._in_one_packet,
             self._together,
@@ -478,6 +480,36 @@ class RepeatedReads(KeptConnections, RepeatedHeads):
                 fact = f"v2.{_DIRECTED[operation.id]}"
                 place = "data.outAmount"
                 self._finds(target, message, (before, exchange), place, fact, "other direction")
+
+    def _in_other_letters(self) -> None:
+        """Ask in other letters around a request that nobody has asked: what keeps answers may take
+        both for the same. Who takes any letters is asked once.
+        """
+        for operation in self._reads:
+            known = in_other_letters(self._context, operation)
+            if known is None:
+                continue
+            (name, make), send = known, partial(self._sender.send, operation.id)
+            wrong = send(make(1, True))
+            right = send(make(1, False)) if wrong is not None and wrong.refused else None
+            if wrong is None or right is None:
+                continue
+            behind = send(make(1, True))
+            message = ""
+            # Another amount shows that nothing but the request before was the reason.
+            if right.refused:
+                alone = send(make(2, False))
+                if alone is not None and alone.succeeded:
+                    message = f"{name} is refused right behind the same in other letters"
+            elif right.succeeded and behind is not None and behind.succeeded:
+                alone = send(make(2, True))
+                if alone is not None and alone.refused:
+                    message = f"{name} in other letters is refused, and taken behind the right one"
+            if message:
+                exchanges = tuple(filter(None, (wrong, right, behind)))
+                place, fact = f"query.{name}", "delivery.forms"
+                self._finds_in(operation.id, message, exchanges, fact, place, "other letters")
+                self._touched.add(operation.id)
 
     def _kept(self) -> None:
         """Ask for everything in a row on a connection that stays open, twice if need be."""

@@ -1,6 +1,6 @@
 """The request that is most easily mistaken for another, and the one that is most unlike it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from itertools import combinations
 from urllib.parse import urlencode
@@ -20,6 +20,8 @@ from mockserver.jsontext import Json
 # How many requests of an operation are compared with each other.
 _MOST_COMPARED = 40
 _MOST_NEAR = 2
+# The input of an operation in whose text the case of letters may count.
+_CASED = {ids.SWAP_QUOTE: "fromTokenAddress", ids.BRIDGE: "symbol", ids.OF_CHAIN: "chain"}
 # What people are shown of an address, at either end; and digits that become others.
 _SHOWN = 8
 _OTHER_DIGITS = str.maketrans("0123456789abcdefABCDEF", "123456789abcdef0bcdefa")
@@ -46,6 +48,32 @@ def twin_request(context: RunContext, operation: Operation) -> Draft:
     if operation.id != ids.BALANCE:
         raise NotRun("it shows nothing of an address")
     return valid_request(context, operation.id, address=_twin_of(context.caller.address))
+
+
+def in_other_letters(
+    context: RunContext, operation: Operation
+) -> tuple[str, Callable[[int, bool], Draft]] | None:
+    """Return an input with letters, and what makes of a sound request with it the same in another
+    amount, in other letters where told so; None where there is no such request.
+    """
+    name, amount = _CASED.get(operation.id, ""), operation.amount
+    for exchange in context.successes(operation):
+        sent, edge = exchange.parameters, exchange.probe.edge
+        value, units = sent.get(name, ""), amounts.units(sent.get(amount.name)) if amount else 0
+        other = value.lower() if value != value.lower() else value.upper()
+        # Hex may be spelled in any case.
+        is_cased = other != value and not value.lower().startswith("0x")
+        is_usual = not exchange.probe.stage and (edge is None or edge.kind is EdgeKind.ROUTE)
+        if is_cased and is_usual and units is not None:
+            break
+    else:
+        return None
+
+    def make(number: int, is_other: bool) -> Draft:
+        more = {amount.name: str(units + units // 2 + number)} if amount else {}
+        return Draft(query={**sent, **more, **({name: other} if is_other else {})})
+
+    return name, make
 
 
 def owner_of(exchange: Exchange) -> str:

@@ -217,7 +217,7 @@ def prepared(
 
 # How many requests other ways of delivery take of a service of usual size where nothing differs,
 # with quotes that are asked for again in turn.
-_IN_OTHER_WAYS = 206
+_IN_OTHER_WAYS = 215
 # How many more looks at what edges have submitted take.
 _LOOKS_AT_EDGES = 140
 # How many requests answers at edges call for where nothing is amiss.

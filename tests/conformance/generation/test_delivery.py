@@ -228,6 +228,56 @@ def test_what_a_cache_leaves_out_of_its_key_is_told(operation, wrap, words):
     assert words in told[0][2].message
 
 
+def of_bridge(part, *, keeps_refusals=True):
+    """A cache of quotes by parts of their inputs, of refusals too or of successes alone."""
+    wrap = cached("amount", "symbol", "fromChain", "toChain", part=part)
+
+    async def successes(call, answer):
+        kept = call.service.memory.setdefault("successes", {})
+        key = part(str(sorted(call.inputs.items())))
+        if key not in kept:
+            response = await answer()
+            if json.loads(response.body)["code"] != 0:
+                return response
+            kept[key] = response.body
+        return web.Response(body=kept[key], content_type="application/json")
+
+    steps = {"wrap": wrap if keeps_refusals else successes}
+    return Flaw("", frozenset({"getBridgeQuote"}), steps)
+
+
+@pytest.mark.parametrize(
+    ("flaw", "words"),
+    [
+        (of_bridge(str.lower), "symbol is refused right behind the same in other letters"),
+        (of_bridge(str.lower, keeps_refusals=False), "refused, and taken behind the right one"),
+        (of_bridge(str), ""),
+        deep(of_bridge(str, keeps_refusals=False), ""),
+    ],
+)
+def test_a_cache_that_takes_other_letters_for_the_same_is_told(flaw, words):
+    messages = [finding.message for _, _, finding in findings_about(flaw)]
+    of_letters = [message for message in messages if "symbol " in message]
+    assert [words in message for message in of_letters] == ([True] if words else [])
+
+
+def test_a_service_that_takes_any_letters_is_asked_once_and_not_blamed():
+    def any_letters(call):
+        call.inputs["symbol"] = str(call.inputs.get("symbol", "")).upper()
+
+    both = {"before": any_letters, **of_bridge(str.lower).steps}
+    told = findings_about(Flaw("", frozenset({"getBridgeQuote"}), both))
+    assert "query.symbol" not in [finding.place for *_, finding in told]
+
+
+@pytest.mark.deep
+def test_swap_quotes_that_are_cached_in_small_letters_are_told_with_edges():
+    with service_six(catalogue.flaw("swap-quotes-cached-in-small-letters")) as url:
+        result = run(url, only=(RULE, "each-listed-chain-is-served"), edges=True, examples=0)
+    told = [each.place for outcome in result.outcomes for each in outcome.findings]
+    assert "query.fromTokenAddress" in told
+
+
 def packed_where(is_packed, body=gzip.compress, coding="gzip"):
     async def wrap(call, answer):
         response = await answer()
