@@ -362,7 +362,7 @@ def _costs(shares: Iterable[tuple[Decimal, Decimal]]) -> bool:
     with_it, without = zip(*shares, strict=True)
     cost = 1 - max(with_it)
     apart = max(max(with_it) - min(with_it), *(abs(1 - share) for share in without))
-    return cost > _SLIPPAGE_TOLERANCE and apart * _PLAINLY < cost
+    return bool(cost > _SLIPPAGE_TOLERANCE and apart * _PLAINLY < cost)
 
 
 @_PACK.major("v2.get-aggregate-swap.aggregator", layer=Layer.CROSS, every_exchange=True)
