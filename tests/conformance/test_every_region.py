@@ -7,7 +7,7 @@ import struct
 import subprocess
 import sys
 from decimal import Decimal
-from itertools import cycle
+from itertools import cycle, permutations
 
 import pytest
 
@@ -535,3 +535,22 @@ def test_with_more_examples_each_two_counts_of_decimals_have_a_large_amount_betw
     result = with_examples("swaps-to-eight-decimals-tenfold-above-10000", rule, 12)
     assert told_by(result) == {rule}
     assert told_by(with_examples("", rule, 12)) == set()
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ("stablecoins-from-bnb-to-kaspa-lose-two-digits", {"amounts-are-reckoned-exactly"}),
+        deep("", set()),
+    ],
+)
+def test_with_more_examples_each_chain_is_quoted_to_each_other_one(fault, told):
+    result = with_examples(fault, "amounts-are-reckoned-exactly", 25)
+    assert told_by(result) == told
+    on = [{place.partition(":")[0] for place in places.split()} for *_, places in world.TOKENS]
+    quoted = {
+        (quote.parameters["fromChain"], quote.parameters["toChain"])
+        for quote in result.exchanges
+        if quote.operation.id == "v2.getBridgeQuote" and quote.succeeded
+    }
+    assert quoted >= {pair for chains in on for pair in permutations(chains, 2)}

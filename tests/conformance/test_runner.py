@@ -155,8 +155,9 @@ HERE, ELSEWHERE = Target("http://127.0.0.1:1", None), Target("http://example.com
     ("target", "options", "most"),
     [
         (HERE, Options(), 1_000),
-        # Each further example has eight requests for tokens on chains, of which there are 1,400.
-        (HERE, Options(examples=25), 1_000 + 19 * 23 + 1_400),
+        # Each further example has eight requests for tokens on chains, of which there are 1,400,
+        # and eight for further values of inputs, of which there are 800.
+        (HERE, Options(examples=25), 1_000 + 19 * 23 + 1_400 + 800),
         (HERE, Options(probes=("",) * 3), 1_003),  # type: ignore[arg-type]
         (ELSEWHERE, Options(), 210),
     ],

@@ -60,18 +60,18 @@ def in_other_letters(
     for exchange in context.successes(operation):
         sent, edge = exchange.parameters, exchange.probe.edge
         value, units = sent.get(name, ""), amounts.units(sent.get(amount.name)) if amount else 0
-        other = value.lower() if value != value.lower() else value.upper()
+        folded = value.lower() if value != value.lower() else value.upper()
         # Hex may be spelled in any case.
-        is_cased = other != value and not value.lower().startswith("0x")
+        is_cased = folded != value and not value.lower().startswith("0x")
         is_usual = not exchange.probe.stage and (edge is None or edge.kind is EdgeKind.ROUTE)
         if is_cased and is_usual and units is not None:
             break
     else:
         return None
 
-    def make(number: int, is_other: bool) -> Draft:
+    def make(number: int, is_folded: bool) -> Draft:
         more = {amount.name: str(units + units // 2 + number)} if amount else {}
-        return Draft(query={**sent, **more, **({name: other} if is_other else {})})
+        return Draft(query={**sent, **more, **({name: folded} if is_folded else {})})
 
     return name, make
 

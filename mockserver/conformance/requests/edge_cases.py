@@ -30,7 +30,12 @@ from mockserver.conformance.discovery.token_routes import (
     v1_tokens,
 )
 from mockserver.conformance.discovery.unlisted import tokens_elsewhere, unlisted_chains
-from mockserver.conformance.requests.chain_token_pairs import Cell, cells_known, cells_of
+from mockserver.conformance.requests.chain_token_pairs import (
+    Cell,
+    cells_asked,
+    cells_known,
+    cells_of,
+)
 from mockserver.conformance.requests.covering import (
     common_pairs,
     feature_lister,
@@ -351,9 +356,9 @@ class _EdgeCases:
                 yield self._changed(draft, roles[second], f"as {first}", value, sound=False)
 
     def further_values(self, draft: Draft) -> Iterator[EdgeCase]:
-        usual, further = self._doubtful_edges(draft), self._doubtful_edges(draft, further=True)
-        others = [edge for edge in usual if not self._is_tried(*edge[:2], usual)]
-        for edges in (others, further):
+        doubtful, further = self._doubtful_edges(draft), self._doubtful_edges(draft, further=True)
+        untried = [edge for edge in doubtful if not self._is_tried(*edge[:2], doubtful)]
+        for edges in (untried, further):
             what = f"further values of {self._operation.id}"
             for field, label, value in in_random_order(self._context, what, edges):
                 yield self._changed(draft, field, label, value, sound=False)
@@ -575,6 +580,32 @@ def _cells(context: RunContext, operation: Operation) -> Iterator[EdgeSubject]:
         yield Edge(f"each: {label}", EdgeKind.ROUTE), {key: item, **turns(item)}
     if operation_id in (ids.BRIDGE, ids.SWAP_QUOTE):
         yield from _large_of_each_scale(context, operation_id)
+    if operation_id == ids.BRIDGE:
+        yield from _between_each_two_chains(context, operation)
+
+
+def _between_each_two_chains(context: RunContext, operation: Operation) -> Iterator[EdgeSubject]:
+    """Yield a route from each chain to each other one between which nothing was quoted yet, of the
+    token that most routes have: two chains may have a way of their own.
+    """
+    key, name, items = POOLS[operation.id]
+    turns, cells = _turns(context, operation.id), cells_of(operation)
+    quoted = {_chains_in(cells_asked(exchange)) for exchange in context.successes(operation)}
+    drawn = in_random_order(context, f"each two chains of {name}", items(context))
+    often = Counter(route.source.symbol for route in drawn)
+    by_use = sorted(drawn, key=lambda route: -often[route.source.symbol])
+
+    def new(route: TokenRoute) -> list[str]:
+        chains = _chains_in(cells(route))
+        return [] if chains in quoted else [" to ".join(chains)]
+
+    routes = [*first_of_each(by_use, new, len(by_use))]
+    for label, route in in_random_order(context, f"two chains of {name}", routes):
+        yield Edge(f"each: {label}", EdgeKind.ROUTE), {key: route, **turns(route)}
+
+
+def _chains_in(cells: Iterable[Cell]) -> tuple[str, ...]:
+    return tuple(chain for _, chain, _ in cells)
 
 
 def _large_of_each_scale(context: RunContext, operation_id: str) -> Iterator[EdgeSubject]:
