@@ -164,7 +164,7 @@ class Options:
         described = len(load().operations)
         operations = described if operations is None else operations
         usual = min(self.examples, DEFAULT_EXAMPLES)
-        planned = (530 if self.arming.writes else 210) * operations // described
+        planned = (530 if self.arming.writes else 214) * operations // described
         planned += MOST_EDGES * self.edges + operations * usual
         planned += (MOST_DELIVERY_ARMED if self.arming.writes else MOST_DELIVERY) * self.delivery
         if not self.arming.writes:
