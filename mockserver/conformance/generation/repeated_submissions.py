@@ -112,6 +112,22 @@ class RepeatedSubmissions(RepeatedAnswers):
             newest = self._forms_of_submission(operation, kind, accepted)
             if newest is not None:
                 self._look_often(kind, newest)
+                self._judge_lost(kind, [each for each in sent if each.succeeded], newest)
+
+    def _judge_lost(self, kind: Submitted, at_once: Sequence[Exchange], newest: Exchange) -> None:
+        """Report what was accepted beside something else and is unknown, where newer is known: who
+        writes back all that he has read loses what came meanwhile.
+        """
+        looks = [(made, self._look_at(kind, made)) for made in at_once]
+        lost = [(made, look) for made, look in looks if look and look.refused and not is_busy(look)]
+        known = self._look_at(kind, newest) if lost else None
+        if known is None or not known.succeeded:
+            return
+        for made, look in lost[:1]:
+            message = f"a {kind.called} that was submitted beside another at the same time is "
+            message += f"unknown ({in_words(look)}), and one that was submitted later is known"
+            fact, exchanges = KNOWN_ONCE[kind.look_id], (made, look, known)
+            self._finds_in(made.operation.id, message, exchanges, fact, kind.key, "lost at once")
 
     def _claim_for_another(
         self, operation: Operation, kind: Submitted, made: Exchange, about: Mapping[str, str]

@@ -763,6 +763,14 @@ def test_what_is_submitted_beside_something_else_has_its_own_number(fault, words
     assert any(words in finding.message for _, _, finding in findings(fault, arm_writes=True))
 
 
+@pytest.mark.parametrize("fault", ["tickets-at-once-lose-the-first", deep("")])
+def test_what_is_submitted_beside_something_else_is_known(fault):
+    told = told_armed(fault)
+    assert any("submitted beside another at the same time is unknown" in each for each in told) is (
+        bool(fault)
+    )
+
+
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
