@@ -39,6 +39,12 @@ def test_a_bound_below_the_usual_amounts_shows_no_unit(seed):
     assert violations(("most-50-tokens",), seed=seed, armed=seed > 100, whole=False) == []
 
 
+@pytest.mark.parametrize("seed", [90, 86, 88, 96, 98])
+@pytest.mark.deep(quick=1)
+def test_a_service_that_is_busy_at_times_has_lost_nothing(seed):
+    assert violations(("busy-every-20th-time",), seed=seed, armed=True, whole=True) == []
+
+
 @pytest.mark.parametrize(
     "variation",
     [

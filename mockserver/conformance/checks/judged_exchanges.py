@@ -23,7 +23,7 @@ from mockserver.validation import excerpt
 
 GATEWAY_STATUSES = (429, 502, 503, 504)
 """Statuses of gateways in front of a service, and of a service that is not up."""
-WITHOUT_SUBMISSIONS = (*ids.LISTS, *ids.QUOTES, ids.PRICE)
+WITHOUT_SUBMISSIONS = (*ids.LISTS, *ids.QUOTES, ids.PRICE, ids.BALANCE, ids.SWAP, ids.V1_RAW)
 """What anybody may ask at any time; read to tell a busy service from one that lost something."""
 # A gateway may put a whole page into it.
 _LONGEST_MESSAGE = 160
@@ -224,8 +224,8 @@ def says_it_is_away(exchange: Exchange) -> bool:
 
 
 def is_refused_now_and_then(context: RunContext, refused: Exchange) -> bool:
-    """Tell whether a list, a quote or a price was refused in the same words, and taken when the
-    same was sent again.
+    """Tell whether something was refused in the same words that is about no submission, and taken
+    when the same was sent again.
 
     So does a service that is busy at times, whatever its words for that are.
     """

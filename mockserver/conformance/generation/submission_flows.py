@@ -11,7 +11,10 @@ from typing import Any, ClassVar
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, MultipleResults, initialize, multiple, rule
 
-from mockserver.conformance.checks.judged_exchanges import GATEWAY_STATUSES
+from mockserver.conformance.checks.judged_exchanges import (
+    GATEWAY_STATUSES,
+    is_refused_now_and_then,
+)
 from mockserver.conformance.checks.submission_timelines import (
     ORDER,
     TICKET,
@@ -93,8 +96,12 @@ class SubmissionFlow(OperationFlow):
         return self._ask(words, self.kind.look_id, **about)
 
     def _finds(self, accepted: Accepted, exchange: Exchange | None) -> bool:
-        """Tell whether a look-up shows what was accepted; it must, except in an outage."""
+        """Tell whether a look-up shows what was accepted; it must, unless the service is away, or
+        refuses anything now and then.
+        """
         if exchange is None or exchange.answer.status in GATEWAY_STATUSES:
+            return False
+        if exchange.refused and is_refused_now_and_then(self._context, exchange):
             return False
         if not exchange.succeeded:
             self._fails("lost", number=accepted.number)
