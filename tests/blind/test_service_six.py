@@ -88,9 +88,12 @@ def test_a_token_without_decimals_pays_a_unit_less():
     assert count.report(VARIATIONS["a-token-without-decimals"], armed=True)["more"] == []
 
 
-@pytest.mark.parametrize("variation", ["fee-of-at-least-a-dollar", "fee-capped", "fees-by-tier"])
-@pytest.mark.deep(quick=1)
-def test_a_fee_with_a_least_a_most_or_tiers_is_one_that_orders_may_take(variation):
+@pytest.mark.parametrize(
+    "variation",
+    ["fee-of-at-least-a-dollar", "gas-is-dear-on-some-chains", "fee-capped", "fees-by-tier"],
+)
+@pytest.mark.deep(quick=2)
+def test_fees_and_gas_as_quoted_are_those_that_orders_may_take(variation):
     for seed in (1, 6):
         count = Count({"seed": seed, "only": ["each-order-pays-about-its-worth"]})
         assert count.report(VARIATIONS[variation], armed=True)["more"] == []

@@ -374,7 +374,7 @@ def each_order_pays_about_its_worth(
     if made.probe.edge is not None and made.probe.edge.label == TOO_LITTLE:
         if not got:
             yield Finding(f"{put:.6g} {route.source.symbol} succeed, and pay nothing")
-    elif not _LEAST_PAID * fair <= got <= _MOST_PAID * fair:
+    elif not got or not _LEAST_PAID * fair - _most_gas(context, route) <= got <= _MOST_PAID * fair:
         paid = f"{put:.6g} {route.source.symbol} pay {got:.6g} {route.target.symbol}"
         yield Finding(f"{paid}, expected about {fair:.6g}")
     else:
@@ -513,6 +513,27 @@ def _worth(context: RunContext, route: TokenRoute, put: Decimal) -> Decimal | No
     if not prices[0] or not prices[1]:
         return None
     return amounts.EXACT.divide(amounts.EXACT.multiply(put, prices[0]), prices[1])
+
+
+def _most_gas(context: RunContext, route: TokenRoute) -> Decimal:
+    """Return what gas may cost an order at most, in whole tokens of its target, by quotes to its
+    chain: of what is worth little it may take nearly all.
+    """
+
+    def dearest() -> Decimal:
+        most_usd = Decimal(0)
+        for quote in quotes(context, ids.BRIDGE):
+            target, gas = quote.route.target, amounts.units(quote.exchange.data.get("gasFee"))
+            price = believed_price(context, target) if target.chain == route.target.chain else None
+            if gas and price:
+                tokens = amounts.whole_tokens(gas, target.decimals or 0)
+                most_usd = max(most_usd, amounts.EXACT.multiply(tokens, price))
+        return most_usd
+
+    price = believed_price(context, route.target)
+    key = ("dearest gas", route.target.chain, len(context.exchanges))
+    usd = context.cached(key, dearest) if price else Decimal(0)
+    return amounts.EXACT.divide(usd, price or 1) * _GAS_FACTOR
 
 
 @_PACK.critical("v2.check-order")
