@@ -118,15 +118,20 @@ class RepeatedSubmissions(RepeatedAnswers):
         """Report what was accepted beside something else and is unknown, where newer is known: who
         writes back all that he has read loses what came meanwhile.
         """
-        looks = [(made, self._look_at(kind, made)) for made in at_once]
-        lost = [(made, look) for made, look in looks if look and look.refused and not is_busy(look)]
+        shown = [(made, self._look_at(kind, made)) for made in at_once]
+        lost = [
+            (made, answer)
+            for made, answer in shown
+            if answer is not None and answer.refused and not is_busy(answer)
+            if not is_refused_now_and_then(self._context, answer)
+        ]
         known = self._look_at(kind, newest) if lost else None
         if known is None or not known.succeeded:
             return
-        for made, look in lost[:1]:
+        for made, refused in lost[:1]:
             message = f"a {kind.called} that was submitted beside another at the same time is "
-            message += f"unknown ({in_words(look)}), and one that was submitted later is known"
-            fact, exchanges = KNOWN_ONCE[kind.look_id], (made, look, known)
+            message += f"unknown ({in_words(refused)}), and one that was submitted later is known"
+            fact, exchanges = KNOWN_ONCE[kind.look_id], (made, refused, known)
             self._finds_in(made.operation.id, message, exchanges, fact, kind.key, "lost at once")
 
     def _claim_for_another(
