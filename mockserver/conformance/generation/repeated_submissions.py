@@ -118,20 +118,18 @@ class RepeatedSubmissions(RepeatedAnswers):
         """Report what was accepted beside something else and is unknown, where newer is known: who
         writes back all that he has read loses what came meanwhile.
         """
-        shown = [(made, self._look_at(kind, made)) for made in at_once]
         lost = [
-            (made, answer)
-            for made, answer in shown
-            if answer is not None and answer.refused and not is_busy(answer)
-            if not is_refused_now_and_then(self._context, answer)
+            (made, denial)
+            for made in at_once
+            if (denial := self._denial(self._look_at(kind, made))) is not None
         ]
         known = self._look_at(kind, newest) if lost else None
         if known is None or not known.succeeded:
             return
-        for made, refused in lost[:1]:
+        for made, denial in lost[:1]:
             message = f"a {kind.called} that was submitted beside another at the same time is "
-            message += f"unknown ({in_words(refused)}), and one that was submitted later is known"
-            fact, exchanges = KNOWN_ONCE[kind.look_id], (made, refused, known)
+            message += f"unknown ({in_words(denial)}), and one that was submitted later is known"
+            fact, exchanges = KNOWN_ONCE[kind.look_id], (made, denial, known)
             self._finds_in(made.operation.id, message, exchanges, fact, kind.key, "lost at once")
 
     def _claim_for_another(
@@ -295,13 +293,18 @@ class RepeatedSubmissions(RepeatedAnswers):
 
     def _judge_elsewhere(self, kind: Submitted, here: Exchange, there: Exchange | None) -> None:
         """Report what its own connection knows, and the next one does not."""
-        if there is None or not there.refused or is_busy(there):
-            return
-        if not is_refused_now_and_then(self._context, there):
-            message = f"what its own connection knows is refused on another ({in_words(there)})"
+        denial = self._denial(there)
+        if denial is not None:
+            message = f"what its own connection knows is refused on another ({in_words(denial)})"
             fact, operation = KNOWN_ONCE[kind.look_id], here.operation
             self._touched.add(operation.id)
-            self._finds_in(operation.id, message, (here, there), fact, "", "elsewhere")
+            self._finds_in(operation.id, message, (here, denial), fact, "", "elsewhere")
+
+    def _denial(self, look_up: Exchange | None) -> Exchange | None:
+        """Return a look-up that was refused, None where the service is busy or answered."""
+        if look_up is None or not look_up.refused or is_busy(look_up):
+            return None
+        return None if is_refused_now_and_then(self._context, look_up) else look_up
 
     def _look_after_its_ticket(self, made: Exchange, ticket: Exchange) -> None:
         """Look up an order that had come to its end before its deposit was reported."""
